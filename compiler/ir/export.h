@@ -1,0 +1,59 @@
+/* What C and the command line see of a function: made by lowering from the logical signature, read
+   by the code generator (wrapper), the header emitter and the script runner. */
+#ifndef ADL_IR_EXPORT_H
+#define ADL_IR_EXPORT_H
+
+#include "ir/ir.h"
+
+typedef enum IrCKind {
+    IR_C_SIZE,    /* an int64_t size; dimension DIM of the array parameter ARRAY (its first) */
+    IR_C_SCALAR,  /* by value: IR parameter PARAM */
+    IR_C_ARRAY,   /* pointer, read: IR parameter PARAM, sizes as DIMS */
+    IR_C_MUT,     /* pointer, read and overwritten or added to: IR parameter PARAM and result RESULT */
+    IR_C_OUT,     /* pointer, overwritten: IR result RESULT (scalar or array) */
+    IR_C_STR,     /* const char *: IR parameter PARAM */
+} IrCKind;
+
+/* A size in a C signature: a constant, or C parameter number PLACE, or an expression that the
+   wrapper computes (sum of products, kept as text for the comment). */
+typedef struct IrCDim {
+    int64_t constant; /* -1: see place */
+    int32_t place;    /* index of the C parameter that is this size; -1: any size (not exported) */
+    const char *text; /* as written: "d", "2 * n" */
+} IrCDim;
+
+typedef struct IrCParam {
+    IrCKind kind;
+    const char *name;
+    IrType type;
+    int32_t param, result; /* IR indices, or -1 */
+    uint32_t rank;
+    IrCDim dims[IR_MAX_RANK];
+    const char *role;      /* for the comment: "Active, read", "Duplicated, added to" ... */
+} IrCParam;
+
+/* One parameter of `main` as a command-line option. */
+typedef struct IrOption {
+    const char *name, *doc;
+    IrType type;
+    int32_t param;          /* IR parameter of the entry function */
+    bool has_default;       /* then the entry function of the same name + "$default" computes it */
+    IrFunc *default_func;   /* (earlier options' values...) -> value */
+    const char *default_text; /* as written, for --help */
+} IrOption;
+
+typedef enum IrExportKind { IR_EXPORT_C, IR_EXPORT_MAIN, IR_EXPORT_TEST, IR_EXPORT_BENCH } IrExportKind;
+
+typedef struct IrExport {
+    IrExportKind kind;
+    const char *name;       /* C symbol; "main"; the test's name */
+    IrFunc *func;
+    const char *doc;
+    Pos pos;
+    IrCParam *params;       /* of C */
+    uint32_t nparams;
+    IrOption *options;      /* of MAIN */
+    uint32_t noptions;
+} IrExport;
+
+#endif

@@ -1,0 +1,311 @@
+/* The IR: structured SSA over scalars and array values.
+
+   A function is a region; a region has parameters and a list of instructions that ends with YIELD.
+   Values are immutable, arrays too: UPDATE gives a new array, and the memory plan finds out that it
+   may reuse the old one.  Tuples, structs, complex numbers and closures do not exist here: lowering
+   takes them apart.  A `mut` parameter is an ordinary one, and its last value one more result.
+   op.def says what each operation means.  Regions see the values of the regions round them.
+
+   Names end in the text form as %name.id; @f are functions. */
+#ifndef ADL_IR_IR_H
+#define ADL_IR_IR_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "source/source.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { IR_MAX_RANK = 15 };
+
+typedef enum IrOp {
+#define IR_OP(name, text, cls, regions, flags) IR_##name,
+#include "ir/op.def"
+#undef IR_OP
+    IR_OP_COUNT
+} IrOp;
+
+typedef enum IrMath {
+#define MATH(name, text, arity, libm) IR_MATH_##name,
+#include "lang/math.def"
+#undef MATH
+    IR_MATH_COUNT
+} IrMath;
+
+typedef enum IrScalar {
+#define SCALAR(name, text, cls, bytes) IR_##name,
+#include "lang/scalars.def"
+#undef SCALAR
+    IR_SCALAR_COUNT
+} IrScalar;
+
+typedef enum IrReduce {
+    IR_SUM, IR_PROD, IR_MINIMUM, IR_MAXIMUM, IR_ALL, IR_ANY, IR_ARGMIN, IR_ARGMAX
+} IrReduce;
+
+enum { IR_LOOP_EXIT = 1 };                        /* flags of LOOP */
+enum { IR_CONTRACT_TA = 1, IR_CONTRACT_TB = 2 };  /* flags of CONTRACT */
+
+typedef enum IrTypeKind { IR_T_SCALAR, IR_T_ARRAY, IR_T_STR, IR_T_ACC, IR_T_TAPE } IrTypeKind;
+
+/* Hash-consed in a module: equal types are the same pointer.  ACC is what WITH_ACC hands out. */
+typedef struct IrTypeInfo {
+    IrTypeKind kind;
+    IrScalar scalar;   /* of SCALAR, ARRAY, ACC */
+    uint8_t rank;      /* of ARRAY, ACC (0: a scalar's accumulator) */
+    int64_t dims[IR_MAX_RANK]; /* what is known at compile time, else -1 */
+} IrTypeInfo;
+typedef const IrTypeInfo *IrType;
+
+typedef struct IrInst IrInst;
+typedef struct IrRegion IrRegion;
+typedef struct IrFunc IrFunc;
+typedef struct IrModule IrModule;
+
+typedef struct IrValue {
+    IrType type;
+    IrInst *def;       /* NULL: a region's parameter */
+    IrRegion *region;  /* whose parameter it is, if def is NULL */
+    uint32_t index;    /* which result, which parameter */
+    uint32_t id;       /* dense in a function from 0: index of side tables */
+    const char *name;  /* a hint, may be NULL */
+    struct IrValue *forward; /* set by ir_replace: what stands in its place; see ir_settle */
+} IrValue;
+
+struct IrInst {
+    IrOp op;
+    uint32_t flags;
+    uint32_t noperands, nresults, nregions, nints;
+    IrValue **operands;
+    IrValue **results;
+    IrRegion **regions;
+    int64_t imm;
+    double fimm;
+    int64_t *ints;
+    const char *text;
+    IrFunc *func;      /* of CALL */
+    Pos pos;
+    IrRegion *parent;
+    IrInst *prev, *next;
+};
+
+struct IrRegion {
+    IrValue **params;
+    uint32_t nparams, params_cap;
+    IrInst *first, *last; /* last: YIELD, once the region is complete */
+    IrInst *owner;        /* NULL: the function's body */
+    IrFunc *func;
+};
+
+typedef enum IrDerivMode {
+    IR_DERIV_NONE, IR_DERIV_JVP, IR_DERIV_GRAD, IR_DERIV_FORWARD, IR_DERIV_REVERSE
+} IrDerivMode;
+
+/* A function to be made by differentiation.  Over base's flattened parameters and results, active
+   ones being a subset of the float scalars and arrays (in_active over parameters, out_active over
+   results, as bytes 0/1):
+     JVP      (params..., tangents of the active params...) -> (results..., tangents of the active
+              results...)
+     GRAD     (params..., cotangents of the active results...) -> (results..., cotangents of the
+              active params...)
+     FORWARD  (params...) -> (results..., tape)
+     REVERSE  (tape, cotangents of the active results...) -> (cotangents of the active params...)
+   Tangents and cotangents have the types and sizes of what they belong to. */
+typedef struct IrDeriv {
+    IrDerivMode mode;
+    IrFunc *base;
+    uint8_t *in_active, *out_active;
+    uint32_t options; /* IR_STRONG_ZERO, ... */
+} IrDeriv;
+enum { IR_STRONG_ZERO = 1 };
+
+enum {
+    IR_FUNC_EXTERN = 1,  /* a C function: no body */
+    IR_FUNC_ROOT = 2,    /* kept: exported, main, test */
+    IR_FUNC_INLINE = 4,  /* to be inlined always (lambdas, small prelude functions) */
+    IR_FUNC_PURE_EXTERN = 8,
+};
+
+struct IrFunc {
+    const char *name;      /* unique in the module */
+    IrModule *module;
+    IrRegion *body;        /* NULL: extern, or a derivative not made yet */
+    IrType *results;
+    uint32_t nresults;
+    IrType *params;        /* the same as the body's parameters, also without a body */
+    const char **param_names;
+    uint32_t nparams;
+    uint32_t flags;
+    uint32_t nvalues;      /* next value id */
+    Pos pos;
+    const char *symbol;    /* C symbol of an extern function */
+    IrDeriv deriv;         /* mode NONE: an ordinary function */
+    /* A custom rule: (params..., tangents of params with rule_active..., results...) -> tangents of
+       the float results.  NULL: differentiated through its body. */
+    IrFunc *rule;
+    uint8_t *rule_active;
+    uint32_t id;
+};
+
+struct IrModule {
+    Arena *arena;
+    const Sources *sources;
+    VEC(IrFunc *) funcs;
+    Map types, by_name;
+    /* Rules of the scalar functions: (args..., tangents of all args..., result) -> tangent. */
+    IrFunc *math_rules[IR_MATH_COUNT][2]; /* [0]: f32, [1]: f64 */
+    VEC(struct IrExport *) exports;
+    bool unchecked;
+};
+
+/* ---- modules, types, functions ---- */
+IrModule *ir_module_new(const Sources *sources);
+void ir_module_free(IrModule *module);
+IrType ir_scalar(IrModule *module, IrScalar scalar);
+/* DIMS may be NULL: nothing known.  Rank 0 gives the scalar. */
+IrType ir_array(IrModule *module, IrScalar scalar, uint32_t rank, const int64_t *dims);
+IrType ir_str(IrModule *module);
+IrType ir_tape(IrModule *module);
+IrType ir_acc(IrModule *module, IrType of);
+bool ir_is_float(IrType type);  /* scalar, array or accumulator of f32, f64 */
+bool ir_is_scalar(IrType type, IrScalar scalar);
+/* Same but for what is known of dimensions, without contradiction. */
+bool ir_compatible(IrType a, IrType b);
+/* The type of X[i...] with COUNT indices, and of an array that adds leading dimensions. */
+IrType ir_type_inner(IrModule *module, IrType type, uint32_t count);
+IrType ir_type_outer(IrModule *module, IrType type, uint32_t count, const int64_t *dims);
+
+/* The name is made unique by a suffix.  Makes the body region with its parameters. */
+IrFunc *ir_func_new(IrModule *module, const char *name, uint32_t nparams, const IrType *params,
+                    const char *const *param_names, uint32_t nresults, const IrType *results);
+/* The function for a derivative request, made (without a body) at its first asking. */
+IrFunc *ir_deriv(IrModule *module, IrDerivMode mode, IrFunc *base, const uint8_t *in_active,
+                 const uint8_t *out_active, uint32_t options);
+
+/* ---- building: instructions are put at the builder's place ---- */
+typedef struct IrBuilder {
+    IrModule *module;
+    IrFunc *func;
+    IrRegion *region;
+    IrInst *before;  /* NULL: at the region's end */
+    Pos pos;         /* given to what is built */
+} IrBuilder;
+
+void irb_at_end(IrBuilder *b, IrRegion *region);
+void irb_before(IrBuilder *b, IrInst *inst);
+/* The general form; everything below is made of it.  Regions are made empty. */
+IrInst *irb_inst(IrBuilder *b, IrOp op, uint32_t noperands, IrValue *const *operands,
+                 uint32_t nresults, const IrType *results, uint32_t nregions);
+IrRegion *ir_region_new(IrFunc *func, IrInst *owner);
+IrValue *ir_region_param(IrRegion *region, IrType type, const char *name);
+
+IrValue *irb_int(IrBuilder *b, int64_t value);               /* an i64 */
+IrValue *irb_bool(IrBuilder *b, bool value);
+IrValue *irb_scalar_const(IrBuilder *b, IrScalar type, int64_t i, double f);
+IrValue *irb_zero(IrBuilder *b, IrScalar type);
+/* Zeros like x: a constant, or a BUILD over x's sizes. */
+IrValue *irb_zeros_like(IrBuilder *b, IrValue *x);
+IrValue *irb_unary(IrBuilder *b, IrOp op, IrValue *a);
+IrValue *irb_binary(IrBuilder *b, IrOp op, IrValue *x, IrValue *y); /* comparisons give bool */
+IrValue *irb_select(IrBuilder *b, IrValue *c, IrValue *x, IrValue *y);
+IrValue *irb_cast(IrBuilder *b, IrValue *x, IrScalar to);
+IrValue *irb_math(IrBuilder *b, IrMath fn, IrValue *const *args);
+IrValue *irb_string(IrBuilder *b, const char *text);
+IrInst *irb_if(IrBuilder *b, IrValue *c, uint32_t nresults, const IrType *results);
+/* The body's parameters (t, carried...) are made; the caller fills it and ends it with a YIELD. */
+IrInst *irb_loop(IrBuilder *b, IrValue *count, uint32_t n, IrValue *const *inits, bool has_exit);
+IrInst *irb_call(IrBuilder *b, IrFunc *func, IrValue *const *args);
+IrInst *irb_yield(IrBuilder *b, uint32_t n, IrValue *const *values);
+IrValue *irb_dim(IrBuilder *b, IrValue *x, uint32_t k);      /* folded where it is known */
+/* The body's index parameters are made.  ELEMS: types that the body yields; INNER: their sizes. */
+IrInst *irb_build(IrBuilder *b, uint32_t n, IrValue *const *sizes, uint32_t nresults,
+                  const IrType *elems, uint32_t ninner, IrValue *const *inner);
+IrInst *irb_reduce(IrBuilder *b, IrReduce kind, uint32_t n, IrValue *const *sizes,
+                   uint32_t nresults, IrValue *const *inits);
+IrValue *irb_index(IrBuilder *b, IrValue *x, uint32_t n, IrValue *const *indices);
+IrValue *irb_update(IrBuilder *b, IrValue *x, uint32_t n, IrValue *const *indices, IrValue *v);
+IrValue *irb_slice(IrBuilder *b, IrValue *x, IrValue *const *start, IrValue *const *count,
+                   IrValue *const *step);
+IrValue *irb_assign(IrBuilder *b, IrValue *x, IrValue *const *start, IrValue *const *step,
+                    IrValue *v);
+IrValue *irb_transpose(IrBuilder *b, IrValue *x, const int64_t *perm);
+IrValue *irb_reshape(IrBuilder *b, IrValue *x, uint32_t n, IrValue *const *sizes);
+IrValue *irb_pack(IrBuilder *b, uint32_t n, IrValue *const *values);
+IrValue *irb_concat(IrBuilder *b, uint32_t n, IrValue *const *values);
+IrValue *irb_assume(IrBuilder *b, IrValue *x, IrValue *const *sizes);
+IrValue *irb_argsort(IrBuilder *b, IrValue *x);
+IrValue *irb_contract(IrBuilder *b, IrValue *x, IrValue *y, uint32_t flags);
+/* Element by element: a scalar operation, or a BUILD of it over x's sizes. */
+IrValue *irb_elementwise(IrBuilder *b, IrOp op, IrValue *x, IrValue *y);
+/* The region's accumulator parameters are made; finals are the first results. */
+IrInst *irb_with_acc(IrBuilder *b, uint32_t n, IrValue *const *inits, uint32_t nextra,
+                     const IrType *extra);
+void irb_acc_add(IrBuilder *b, IrValue *acc, uint32_t n, IrValue *const *indices, IrValue *v);
+IrValue *irb_tape_new(IrBuilder *b);
+IrValue *irb_tape_push(IrBuilder *b, IrValue *tape, uint32_t n, IrValue *const *values);
+IrInst *irb_tape_pop(IrBuilder *b, IrValue *tape, uint32_t n, const IrType *types);
+void irb_check(IrBuilder *b, IrValue *cond, uint32_t error, const char *text, uint32_t n,
+               IrValue *const *args);
+void irb_check_index(IrBuilder *b, IrValue *i, IrValue *n, const char *name);
+void irb_fail(IrBuilder *b, uint32_t error, IrValue *message);
+IrInst *irb_runtime(IrBuilder *b, const char *name, uint32_t n, IrValue *const *args,
+                    uint32_t nresults, const IrType *results);
+
+/* ---- facts ---- */
+typedef struct IrOpInfo {
+    const char *name;
+    uint32_t regions;
+    bool pure, commutative, terminator, effect;
+} IrOpInfo;
+const IrOpInfo *ir_op_info(IrOp op);
+const char *ir_math_name(IrMath fn);
+uint32_t ir_math_arity(IrMath fn);
+const char *ir_scalar_name(IrScalar scalar);
+uint32_t ir_scalar_bytes(IrScalar scalar);
+bool ir_scalar_float(IrScalar scalar);
+bool ir_scalar_signed(IrScalar scalar);
+/* May be dropped when unused: the operation is pure and so is everything in its regions (a call:
+   the callee, by a summary over the module; recursion counts as pure if nothing else is impure). */
+bool ir_removable(const IrInst *inst);
+/* Constant of an integer or bool value; false if it is none. */
+bool ir_const_int(const IrValue *value, int64_t *result);
+bool ir_const_float(const IrValue *value, double *result);
+/* The value of dimension K of X if some instruction names it (BUILD, ASSUME, RESHAPE, UPDATE of
+   one ...), else NULL. */
+IrValue *ir_known_dim(const IrValue *x, uint32_t k);
+/* Does VALUE belong to a region that encloses (or is) REGION? */
+bool ir_visible(const IrValue *value, const IrRegion *region);
+/* Calls VISIT for each operand used in REGION, at any depth, that is defined outside of it; once
+   each, in order of first use. */
+void ir_captures(const IrRegion *region, void (*visit)(IrValue *value, void *data), void *data);
+
+/* ---- rewriting ---- */
+/* All uses of OLD become uses of NEW, at the next ir_settle of the function (readers in between
+   call ir_resolve on operands). */
+void ir_replace(IrValue *old, IrValue *new_value);
+IrValue *ir_resolve(IrValue *value);
+void ir_settle(IrFunc *func);
+void ir_remove(IrInst *inst);              /* unlinks; uses must be gone */
+void ir_move_before(IrInst *inst, IrInst *place);
+/* Copies at the builder's place; MAP (old value to new) is read and extended.  ir_clone_body copies
+   all but the final YIELD, whose operands it returns mapped (in the arena). */
+IrInst *ir_clone(IrBuilder *b, const IrInst *inst, Map *map);
+IrValue **ir_clone_body(IrBuilder *b, const IrRegion *region, Map *map);
+void ir_clone_region(IrFunc *func, IrRegion *into, const IrRegion *from, Map *map);
+/* Number of uses of each value by id, in an arena array of func->nvalues. */
+uint32_t *ir_count_uses(const IrFunc *func, Arena *arena);
+/* Calls VISIT for each instruction, outer before inner, in order. */
+void ir_walk(IrRegion *region, void (*visit)(IrInst *inst, void *data), void *data);
+
+/* ---- text, verification, interpretation ---- */
+void ir_print_module(StrBuf *out, const IrModule *module);
+void ir_print_func(StrBuf *out, const IrFunc *func);
+/* Reads what ir_print_module wrote.  On an error: false, and a message in the arena. */
+bool ir_parse(IrModule *module, const char *text, size_t len, const char **message);
+/* Checks types, counts, visibility, terminators, effects.  Returns NULL or the first fault. */
+const char *ir_verify(IrModule *module);
+
+#endif

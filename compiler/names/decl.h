@@ -1,0 +1,68 @@
+/* Declarations and modules: what names stand for, before any type is known. */
+#ifndef ADL_NAMES_DECL_H
+#define ADL_NAMES_DECL_H
+
+#include "ast/ast.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+typedef struct Module Module;
+
+typedef struct FnDecl {
+    Sym name;
+    Module *module;
+    AstFn *ast;         /* NULL for an extern */
+    AstExtern *ext;
+    struct RuleDecl *rule; /* a `derivative` for it, or NULL */
+    uint32_t index;     /* among overloads of one name (prelude only) */
+} FnDecl;
+
+typedef struct RuleDecl {
+    AstDerivative *ast;
+    Module *module;
+    FnDecl *fn;         /* or a row of math.def: */
+    int32_t math;       /* -1: none */
+} RuleDecl;
+
+typedef struct StructDecl {
+    Sym name;
+    Module *module;
+    AstStruct *ast;
+    Sym *sizes;         /* in order: of the list, else of first appearance in the fields */
+    uint32_t nsizes;
+} StructDecl;
+
+typedef struct ConstDecl {
+    Sym name;
+    Module *module;
+    AstConst *ast;      /* or: */
+    AstExportOp *exported;
+    uint32_t part;      /* of (a, b) = split f: 0 or 1 */
+} ConstDecl;
+
+typedef enum ItemKind { ITEM_NONE, ITEM_FN, ITEM_STRUCT, ITEM_CONST, ITEM_MODULE, ITEM_BUILTIN, ITEM_MATH, ITEM_AMBIGUOUS } ItemKind;
+
+typedef struct Item {
+    ItemKind kind;
+    union {
+        FnDecl *fn;     /* the first of its overloads: see module_overloads */
+        StructDecl *strct;
+        ConstDecl *cnst;
+        Module *module;
+        int32_t row;    /* BUILTIN, MATH */
+    };
+    Span span;
+} Item;
+
+struct Module {
+    Sym name;           /* "nn.layers" */
+    const SourceFile *file;
+    AstFile *ast;
+    Map items;          /* Sym -> Item *: own items */
+    Map brought;        /* Sym -> Item *: by `use m: a, b` */
+    Map modules;        /* Sym -> Module *: by `use m`, `use m as n` */
+    bool is_std;        /* belongs to the standard library: may use __names */
+    bool loading;       /* for cycles */
+};
+
+#endif
