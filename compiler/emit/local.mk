@@ -1,0 +1,2 @@
+# The files of compiler/emit, headers and tables included.
+libdslc_la_SOURCES +=

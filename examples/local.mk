@@ -1,0 +1,2 @@
+# Whole programs with their data: in the tarball, not installed.
+EXTRA_DIST +=

@@ -1,0 +1,2 @@
+# The manual pages.
+dist_man_MANS +=

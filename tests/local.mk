@@ -1,0 +1,46 @@
+# What `make check` runs.  Everything prints TAP, so that single tests are counted.
+#
+# - unit_programs: programs on Check, one file each: tests/unit/NAME.c (see tests/unit/unit.h)
+# - test_scripts: shell scripts that print TAP; they find things through the variables below
+
+unit_programs = \
+  tests/unit/base \
+  tests/unit/source
+
+test_scripts =
+
+check_LTLIBRARIES += tests/unit/libunit.la
+tests_unit_libunit_la_SOURCES = tests/unit/unit.c tests/unit/unit.h
+tests_unit_libunit_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+
+EXTRA_PROGRAMS += $(unit_programs)
+if WITH_CHECK
+check_PROGRAMS += $(unit_programs)
+TESTS += $(unit_programs)
+endif
+LDADD = tests/unit/libunit.la libdslc.la $(CHECK_LIBS)
+TESTS += $(test_scripts)
+
+EXTRA_DIST += $(test_scripts) tests/tools
+
+TEST_EXTENSIONS = .sh
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER = $(LOG_DRIVER)
+SH_LOG_COMPILER = $(SHELL)
+AM_TESTS_ENVIRONMENT = \
+  LC_ALL=C; export LC_ALL; \
+  ADL_SOURCE_DIR='$(abs_top_srcdir)'; export ADL_SOURCE_DIR; \
+  ADL_BUILD_DIR='$(abs_top_builddir)'; export ADL_BUILD_DIR; \
+  DSLC='$(abs_top_builddir)/dslc'; export DSLC; \
+  CC='$(CC)'; export CC; \
+  CXX='$(TEST_CXX)'; export CXX; \
+  SANITIZER_FLAGS='$(SANITIZER_FLAGS)'; export SANITIZER_FLAGS; \
+  PTXAS='$(PTXAS)'; export PTXAS; \
+  NO_COLOR=1; export NO_COLOR;
+
+# `check` is this (see configure.ac): it ends with one line of totals, counted from this run.
+.PHONY: check-counted
+check-counted: $(BUILT_SOURCES)
+	@rm -f $(TEST_LOGS:.log=.trs); status=0; \
+	$(MAKE) $(AM_MAKEFLAGS) check-am || status=$$?; \
+	$(SHELL) $(top_srcdir)/tests/tools/totals.sh $(TEST_LOGS:.log=.trs); exit $$status
