@@ -1,10 +1,12 @@
 # The tables, the lexer and the grammar of the language.  The generated files are built, and shipped
 # in the tarball; re2c and Bison are needed in a checkout only.
 noinst_HEADERS += \
-  %D%/diags.def %D%/options.def
+  %D%/builtins.def %D%/diags.def %D%/keywords.def %D%/math.def %D%/operators.def \
+  %D%/options.def %D%/scalars.def
 
 if HAVE_GRAMMAR
-libdslc_la_SOURCES += %D%/lexer.c %D%/grammar.c %D%/grammar.h
+libdslc_la_SOURCES += \
+  %D%/lexer.c %D%/lexer.h %D%/grammar.c %D%/grammar.h %D%/messages.c %D%/messages.h %D%/parser.h
 BUILT_SOURCES += %D%/grammar.h
 MAINTAINERCLEANFILES += %D%/lexer.c %D%/grammar.c %D%/grammar.h
 EXTRA_DIST += %D%/lexer.re %D%/grammar.y

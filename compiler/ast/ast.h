@@ -39,6 +39,9 @@ typedef enum AstOp {
     AST_OP_COUNT
 } AstOp;
 
+/* No tree is deeper: functions may recurse along it. */
+enum { AST_MAX_DEPTH = 2000 };
+
 /* Every node begins with this. */
 typedef struct AstNode {
     uint16_t kind;

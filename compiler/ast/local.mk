@@ -1,2 +1,5 @@
 # The files of compiler/ast, headers and tables included.
-libdslc_la_SOURCES +=
+libdslc_la_SOURCES += \
+  %D%/ast.c %D%/ast.h \
+  %D%/build.c %D%/build.h \
+  %D%/fields.h %D%/node.def %D%/parse.h
