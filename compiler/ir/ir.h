@@ -148,13 +148,15 @@ struct IrFunc {
     IrFunc *rule;
     uint8_t *rule_active;
     uint32_t id;
+    uint32_t copies;       /* how many names were made from this one */
+    uint8_t purity;        /* the summary behind ir_func_pure; 0: not known */
 };
 
 struct IrModule {
     Arena *arena;
     const Sources *sources;
     VEC(IrFunc *) funcs;
-    Map types, by_name;
+    Map types, by_name, derivs; /* by hash: see ir_find_func, ir_deriv */
     /* Rules of the scalar functions: (args..., tangents of all args..., result) -> tangent. */
     IrFunc *math_rules[IR_MATH_COUNT][2]; /* [0]: f32, [1]: f64 */
     VEC(struct IrExport *) exports;
@@ -181,11 +183,13 @@ IrType ir_type_outer(IrModule *module, IrType type, uint32_t count, const int64_
 /* The name is made unique by a suffix.  Makes the body region with its parameters. */
 IrFunc *ir_func_new(IrModule *module, const char *name, uint32_t nparams, const IrType *params,
                     const char *const *param_names, uint32_t nresults, const IrType *results);
+IrFunc *ir_find_func(const IrModule *module, const char *name); /* NULL: none */
 /* The function for a derivative request, made (without a body) at its first asking. */
 IrFunc *ir_deriv(IrModule *module, IrDerivMode mode, IrFunc *base, const uint8_t *in_active,
                  const uint8_t *out_active, uint32_t options);
 
-/* ---- building: instructions are put at the builder's place ---- */
+/* ---- building: instructions are put at the builder's place.  A builder starts as {0}.  Integers
+   are folded where both operands are constants or one is neutral; floats never are. ---- */
 typedef struct IrBuilder {
     IrModule *module;
     IrFunc *func;
@@ -195,7 +199,7 @@ typedef struct IrBuilder {
 } IrBuilder;
 
 void irb_at_end(IrBuilder *b, IrRegion *region);
-void irb_before(IrBuilder *b, IrInst *inst);
+void irb_before(IrBuilder *b, IrInst *inst); /* takes over its position, too */
 /* The general form; everything below is made of it.  Regions are made empty. */
 IrInst *irb_inst(IrBuilder *b, IrOp op, uint32_t noperands, IrValue *const *operands,
                  uint32_t nresults, const IrType *results, uint32_t nregions);
@@ -215,11 +219,14 @@ IrValue *irb_cast(IrBuilder *b, IrValue *x, IrScalar to);
 IrValue *irb_math(IrBuilder *b, IrMath fn, IrValue *const *args);
 IrValue *irb_string(IrBuilder *b, const char *text);
 IrInst *irb_if(IrBuilder *b, IrValue *c, uint32_t nresults, const IrType *results);
-/* The body's parameters (t, carried...) are made; the caller fills it and ends it with a YIELD. */
+/* The body's parameters (t, carried...) are made; the caller fills it and ends it with a YIELD.
+   Carried parameters and results have the types of INITS: if a size may change from trip to trip,
+   set the types of both to one that does not know it. */
 IrInst *irb_loop(IrBuilder *b, IrValue *count, uint32_t n, IrValue *const *inits, bool has_exit);
 IrInst *irb_call(IrBuilder *b, IrFunc *func, IrValue *const *args);
 IrInst *irb_yield(IrBuilder *b, uint32_t n, IrValue *const *values);
-IrValue *irb_dim(IrBuilder *b, IrValue *x, uint32_t k);      /* folded where it is known */
+/* Folded where it is known: a constant, or what ir_known_dim gives. */
+IrValue *irb_dim(IrBuilder *b, IrValue *x, uint32_t k);
 /* The body's index parameters are made.  ELEMS: types that the body yields; INNER: their sizes. */
 IrInst *irb_build(IrBuilder *b, uint32_t n, IrValue *const *sizes, uint32_t nresults,
                   const IrType *elems, uint32_t ninner, IrValue *const *inner);
@@ -238,7 +245,8 @@ IrValue *irb_concat(IrBuilder *b, uint32_t n, IrValue *const *values);
 IrValue *irb_assume(IrBuilder *b, IrValue *x, IrValue *const *sizes);
 IrValue *irb_argsort(IrBuilder *b, IrValue *x);
 IrValue *irb_contract(IrBuilder *b, IrValue *x, IrValue *y, uint32_t flags);
-/* Element by element: a scalar operation, or a BUILD of it over x's sizes. */
+/* Element by element: a scalar operation, or a BUILD of it over the array's sizes (x or y may be a
+   scalar beside an array).  Y is NULL for a unary operation. */
 IrValue *irb_elementwise(IrBuilder *b, IrOp op, IrValue *x, IrValue *y);
 /* The region's accumulator parameters are made; finals are the first results. */
 IrInst *irb_with_acc(IrBuilder *b, uint32_t n, IrValue *const *inits, uint32_t nextra,
@@ -261,6 +269,8 @@ typedef struct IrOpInfo {
     bool pure, commutative, terminator, effect;
 } IrOpInfo;
 const IrOpInfo *ir_op_info(IrOp op);
+bool ir_is_comparison(IrOp op);
+const char *ir_reduce_name(IrReduce kind);
 const char *ir_math_name(IrMath fn);
 uint32_t ir_math_arity(IrMath fn);
 const char *ir_scalar_name(IrScalar scalar);
@@ -270,6 +280,11 @@ bool ir_scalar_signed(IrScalar scalar);
 /* May be dropped when unused: the operation is pure and so is everything in its regions (a call:
    the callee, by a summary over the module; recursion counts as pure if nothing else is impure). */
 bool ir_removable(const IrInst *inst);
+/* That summary: true if a call may be dropped.  It is made for all functions at the first asking
+   and kept; a pass that adds effects to a function, or wants removed ones to be noticed, calls
+   ir_forget_purity. */
+bool ir_func_pure(IrFunc *func);
+void ir_forget_purity(IrModule *module);
 /* Constant of an integer or bool value; false if it is none. */
 bool ir_const_int(const IrValue *value, int64_t *result);
 bool ir_const_float(const IrValue *value, double *result);
@@ -288,22 +303,28 @@ void ir_captures(const IrRegion *region, void (*visit)(IrValue *value, void *dat
 void ir_replace(IrValue *old, IrValue *new_value);
 IrValue *ir_resolve(IrValue *value);
 void ir_settle(IrFunc *func);
-void ir_remove(IrInst *inst);              /* unlinks; uses must be gone */
+void ir_remove(IrInst *inst);              /* unlinks; uses must be gone; parent becomes NULL */
 void ir_move_before(IrInst *inst, IrInst *place);
 /* Copies at the builder's place; MAP (old value to new) is read and extended.  ir_clone_body copies
-   all but the final YIELD, whose operands it returns mapped (in the arena). */
+   all but the final YIELD, whose operands it returns mapped (in the arena).  ir_clone_region copies
+   all, to the end of INTO, and makes the parameters of FROM that MAP does not hold in INTO. */
 IrInst *ir_clone(IrBuilder *b, const IrInst *inst, Map *map);
 IrValue **ir_clone_body(IrBuilder *b, const IrRegion *region, Map *map);
 void ir_clone_region(IrFunc *func, IrRegion *into, const IrRegion *from, Map *map);
 /* Number of uses of each value by id, in an arena array of func->nvalues. */
 uint32_t *ir_count_uses(const IrFunc *func, Arena *arena);
-/* Calls VISIT for each instruction, outer before inner, in order. */
+/* Calls VISIT for each instruction, outer before inner, in order.  VISIT may remove or move the
+   instruction that it is given, and put others before it. */
 void ir_walk(IrRegion *region, void (*visit)(IrInst *inst, void *data), void *data);
 
 /* ---- text, verification, interpretation ---- */
 void ir_print_module(StrBuf *out, const IrModule *module);
 void ir_print_func(StrBuf *out, const IrFunc *func);
-/* Reads what ir_print_module wrote.  On an error: false, and a message in the arena. */
+void ir_print_type(StrBuf *out, IrType type);
+void ir_print_inst(StrBuf *out, const IrInst *inst); /* its first line, without a newline */
+/* Reads what ir_print_module wrote, into a module that has no function of these names.  Ids may be
+   left out ("%x"): such values are numbered behind the others.  On an error: false, and a message
+   in the arena. */
 bool ir_parse(IrModule *module, const char *text, size_t len, const char **message);
 /* Checks types, counts, visibility, terminators, effects.  Returns NULL or the first fault. */
 const char *ir_verify(IrModule *module);

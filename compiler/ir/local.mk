@@ -1,2 +1,15 @@
 # The files of compiler/ir, headers and tables included.
-libdslc_la_SOURCES +=
+libdslc_la_SOURCES += \
+  %D%/build-array.c %D%/build.c \
+  %D%/clone.c \
+  %D%/eval-math.c %D%/eval.c %D%/eval.h \
+  %D%/export.h \
+  %D%/facts.c \
+  %D%/internal.h \
+  %D%/ir.h %D%/op.def \
+  %D%/module.c \
+  %D%/print.c \
+  %D%/purity.c \
+  %D%/rewrite.c \
+  %D%/syntax.c %D%/syntax.h \
+  %D%/verify-ops.c %D%/verify.c %D%/verify.h

@@ -1,0 +1,22 @@
+/* What the files of this folder share and nobody else needs. */
+#ifndef ADL_IR_INTERNAL_H
+#define ADL_IR_INTERNAL_H
+
+#include "ir/ir.h"
+
+/* A copy of N elements in the arena; NULL for none. */
+void *ir_copy(Arena *arena, const void *elements, size_t n, size_t size);
+/* A function without a body; NAME is made unique. */
+IrFunc *ir_func_alloc(IrModule *module, const char *name, uint32_t nparams, const IrType *params,
+                      const char *const *param_names, uint32_t nresults, const IrType *results);
+/* An unlinked instruction with empty operands, new results without a type, and empty regions. */
+IrInst *ir_inst_alloc(IrFunc *func, IrOp op, uint32_t noperands, uint32_t nresults,
+                      uint32_t nregions);
+/* Into REGION, before BEFORE or (NULL) at its end. */
+void ir_link(IrInst *inst, IrRegion *region, IrInst *before);
+/* The region of VALUE's definition. */
+IrRegion *ir_home(const IrValue *value);
+/* Does REGION enclose, or is it, INNER? */
+bool ir_encloses(const IrRegion *region, const IrRegion *inner);
+
+#endif
