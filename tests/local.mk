@@ -7,7 +7,11 @@ unit_programs = \
   tests/unit/base \
   tests/unit/source
 
-test_scripts =
+test_scripts = \
+  tests/tools/case-runner.sh
+
+# Of these, the ones that need the code generator: run again for each further LLVM.
+backend_tests =
 
 check_LTLIBRARIES += tests/unit/libunit.la
 tests_unit_libunit_la_SOURCES = tests/unit/unit.c tests/unit/unit.h
@@ -18,10 +22,14 @@ if WITH_CHECK
 check_PROGRAMS += $(unit_programs)
 TESTS += $(unit_programs)
 endif
+check_PROGRAMS += tests/tools/case-runner
+tests_tools_case_runner_SOURCES = tests/tools/case-runner.c
+tests_tools_case_runner_LDADD = libdslc.la
+
 LDADD = tests/unit/libunit.la libdslc.la $(CHECK_LIBS)
 TESTS += $(test_scripts)
 
-EXTRA_DIST += $(test_scripts) tests/tools
+EXTRA_DIST += $(test_scripts) tests/tools/totals.sh
 
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
@@ -36,6 +44,9 @@ AM_TESTS_ENVIRONMENT = \
   CXX='$(TEST_CXX)'; export CXX; \
   SANITIZER_FLAGS='$(SANITIZER_FLAGS)'; export SANITIZER_FLAGS; \
   PTXAS='$(PTXAS)'; export PTXAS; \
+  CASE_RUNNER='$(abs_top_builddir)/tests/tools/case-runner'; export CASE_RUNNER; \
+  ADL_LACKS='$(ADL_LACKS)'; export ADL_LACKS; \
+  ADL_LLVM='$(LLVM_VERSION)'; export ADL_LLVM; \
   NO_COLOR=1; export NO_COLOR;
 
 # `check` is this (see configure.ac): it ends with one line of totals, counted from this run.
@@ -43,4 +54,18 @@ AM_TESTS_ENVIRONMENT = \
 check-counted: $(BUILT_SOURCES)
 	@rm -f $(TEST_LOGS:.log=.trs); status=0; \
 	$(MAKE) $(AM_MAKEFLAGS) check-am || status=$$?; \
-	$(SHELL) $(top_srcdir)/tests/tools/totals.sh $(TEST_LOGS:.log=.trs); exit $$status
+	test -n "$(TOTALS_ELSEWHERE)" || \
+	  $(SHELL) $(top_srcdir)/tests/tools/totals.sh $(TEST_LOGS:.log=.trs); exit $$status
+
+# The tests of the code generator alone, and the files with the results of the last run.
+.PHONY: check-backend list-results
+check-backend:
+	$(MAKE) $(AM_MAKEFLAGS) check-counted TESTS='$(backend_tests)'
+list-results:
+	@for result in $(TEST_LOGS:.log=.trs); do echo $(abs_builddir)/$$result; done
+
+# The same for the case files of one folder or file, without the rest: make cases CASES=tests/cases/x
+.PHONY: cases
+cases: all-am
+	@$(MAKE) $(AM_MAKEFLAGS) tests/tools/case-runner && $(AM_TESTS_ENVIRONMENT) \
+	  cd $(top_srcdir) && $$CASE_RUNNER $(BLESS) $(CASES)
