@@ -15,6 +15,7 @@ typedef struct FnDecl {
     AstExtern *ext;
     struct RuleDecl *rule; /* a `derivative` for it, or NULL */
     uint32_t index;     /* among overloads of one name (prelude only) */
+    struct FnDecl *next; /* the next overload, or NULL */
 } FnDecl;
 
 typedef struct RuleDecl {
@@ -52,15 +53,18 @@ typedef struct Item {
         int32_t row;    /* BUILTIN, MATH */
     };
     Span span;
+    const struct Item *other; /* AMBIGUOUS: both that were brought; where from stands in `span` */
+    Module *from;             /* the module it was declared in */
 } Item;
 
 struct Module {
     Sym name;           /* "nn.layers" */
     const SourceFile *file;
-    AstFile *ast;
+    AstFile *ast;       /* NULL while it loads, and if the file could not be read */
     Map items;          /* Sym -> Item *: own items */
     Map brought;        /* Sym -> Item *: by `use m: a, b` */
-    Map modules;        /* Sym -> Module *: by `use m`, `use m as n` */
+    Map modules;        /* Sym -> Item *: by `use m`, `use m as n` */
+    Map used;           /* Sym -> anything: names of `brought` and `modules` that were looked up */
     bool is_std;        /* belongs to the standard library: may use __names */
     bool loading;       /* for cycles */
 };

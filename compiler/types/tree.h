@@ -23,11 +23,21 @@ typedef struct Local {
     bool var;        /* assignable */
     bool mut;        /* a mut parameter: its last value goes back to the caller */
     bool is_const;   /* declared Const: each value stored is cut (stop) */
+    /* Of an immutable i64 that is, or may be, an array size: what it is.  If this is a SIZE_VAR
+       that is not known where the local gets its value, the local's value is what it stands for. */
+    Size size;
+    bool is_size;    /* a size of a parameter's type, not a parameter: has no storage, is read as
+                        T_SIZE; in captures and their arguments it is an i64 */
     Instance *owner; /* the instance (lambda bodies: their own) that declares it */
     uint32_t id;     /* dense in the owner */
 } Local;
 
-typedef enum FnKind { FN_NAMED, FN_LAMBDA, FN_DERIV, FN_EXTERN } FnKind;
+typedef enum FnKind {
+    FN_NAMED, FN_LAMBDA, FN_DERIV, FN_EXTERN,
+    FN_ROW,    /* a row of math.def or builtins.def */
+    FN_OPAQUE  /* stands for any function of a type, where a generic function is checked by itself;
+                  never in what is lowered */
+} FnKind;
 
 /* What a TYPE_FNVAL is. */
 typedef struct FnValue {
@@ -40,6 +50,9 @@ typedef struct FnValue {
     uint32_t ncaptures;
     Local **captures;           /* outer variables; types are theirs */
     const struct DerivSpec *deriv;
+    int32_t math, builtin;      /* ROW; also of a NAMED function with such a row beside it; else -1 */
+    Type opaque;                /* OPAQUE: its TYPE_FN */
+    const char *name;           /* for messages */
 } FnValue;
 
 /* ---- derivatives ---- */
@@ -80,7 +93,9 @@ typedef enum InstanceKind { INSTANCE_FN, INSTANCE_LAMBDA, INSTANCE_EXTERN, INSTA
 struct Instance {
     InstanceKind kind;
     const char *name;          /* readable: "rk4", "lambda", "grad nll" */
-    const struct FnDecl *decl; /* FN, EXTERN, RULE (of which function) */
+    const struct FnDecl *decl; /* FN, EXTERN, RULE (of which function); NULL: a test, a constant, a
+                                  wrapper of a row */
+    const struct ConstDecl *constant; /* FN without parameters whose result is this constant */
     Span span;
     uint32_t ncaptures;        /* LAMBDA and derivatives of it: the first parameters are captures */
     uint32_t nparams;          /* captures included */
@@ -112,7 +127,9 @@ typedef enum TreeKind {
     T_CAST,       /* args[0] to the node's type (element type if lifted) */
     T_LOGIC,      /* op AND or OR with short cut, on scalars */
     T_MATMUL,     /* args[0] @ args[1] */
-    T_BUILTIN,    /* builtin = row of builtins.def, args */
+    T_BUILTIN,    /* builtin = row of builtins.def, args.  REDUCE, SCAN, ACCUMULATE, PARTS: args[0] is
+                     the function (T_FN or a value of its type), instance what it is for the
+                     element type (parts: for f64, instance32 for f32) */
     T_CALL,       /* instance, args in parameter order, captures first; lifted */
     T_FN,         /* a function value: args are its captures */
     T_TUPLE,      /* args; also structs and complex numbers */
@@ -177,13 +194,22 @@ typedef struct TreePlace {
     Span span;
 } TreePlace;
 
-/* Two sizes that must be equal when the node's arguments are evaluated (run-time check). */
+/* Two sizes that must be equal (run-time check), made when the node's arguments have been evaluated
+   and before anything else of it is: before the loops of a COMP or REDUCE run, before a LET binds or
+   an ASSIGN stores.  Those of a BLOCK are made when its value has been evaluated. */
 typedef struct TreeCheck {
     Size a, b;
     const char *a_text, *b_text; /* "columns of X", "len(w)": what they belong to */
     const char *message;         /* the whole template with {0} and {1} for the values */
     Span span;
 } TreeCheck;
+
+/* Two arguments of a call, of which at least one is mut, that may not share memory: they are places
+   of one variable with indices known at run time (run-time check). */
+typedef struct TreeOverlap {
+    uint32_t a, b; /* parameter numbers; TREE->places of both */
+    Span span;
+} TreeOverlap;
 
 typedef enum TreeReduce {
     REDUCE_SUM, REDUCE_PROD, REDUCE_ALL, REDUCE_ANY, REDUCE_COUNT, REDUCE_ARGMIN, REDUCE_ARGMAX,
@@ -208,8 +234,13 @@ struct Tree {
     Local *local;
     Size size;
     Instance *instance;     /* CALL; FN: NULL */
-    /* CALL: for a mut parameter (by parameter number) the place that is passed; else NULL */
+    Instance *instance32;   /* BUILTIN PARTS */
+    /* CALL: for a mut parameter (by parameter number) the place that is passed; else NULL (but see
+       overlaps).  args[i] reads the same place: evaluate one of them.  The array is NULL if there
+       is no mut parameter. */
     TreePlace **places;
+    uint32_t noverlaps;
+    TreeOverlap *overlaps;
     uint32_t index;         /* PART */
     uint32_t nsubs;
     TreeSub *subs;          /* INDEX */
@@ -225,7 +256,19 @@ struct Tree {
     int64_t checkpoint;     /* FOR, WHILE: 0 none given, > 0 k states, or CHECKPOINT_... */
 };
 
+/* ---- construction (tree.c) ---- */
+Tree *tree_new(Arena *arena, TreeKind kind, Type type, Span span);
+Tree *tree_new_args(Arena *arena, TreeKind kind, Type type, Span span, uint32_t n, Tree *const *args);
+const char *tree_kind_name(TreeKind kind);
+/* An indented dump, for tests and debugging. */
+void tree_dump(StrBuf *out, const Tree *tree);
+void instance_dump(StrBuf *out, const Instance *instance);
+
 enum { CHECKPOINT_SQRT = -1, CHECKPOINT_ALL = -2, CHECKPOINT_NONE = -3 };
+
+/* A COMP whose body is an array, where a size of the body's type differs from one iteration to the
+   next as far as is known: the node's own type then has a variable of its own there, and all
+   iterations must agree (run-time check). */
 
 /* What an array size that first appears in some value's type is at run time: whoever lowers a
    value whose type has a SIZE_VAR not known yet binds it to the value's own dimension. */

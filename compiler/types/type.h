@@ -32,10 +32,10 @@ typedef enum SizeKind {
 typedef const struct SizeInfo {
     SizeKind kind;
     int64_t value;              /* of CONST */
-    uint32_t id;                /* of VAR: unique */
+    uint32_t id;                /* unique; grows in the order of creation */
     Sym name;                   /* of VAR, for messages; may be NULL: "a size known at run time" */
     uint32_t nterms;
-    const struct SizeInfo **terms;
+    const struct SizeInfo **terms; /* of SUM: products, variables, or the constant 1, by id */
     const int64_t *coefs;       /* of SUM */
 } *Size;
 
@@ -92,10 +92,19 @@ Type type_str(TypeTable *t);
 Type type_array(TypeTable *t, Type elem, uint32_t rank, const Size *dims);
 Type type_tuple(TypeTable *t, uint32_t n, const TypePart *parts);
 Type type_fn(TypeTable *t, uint32_t n, const TypePart *params, Type result, uint8_t result_act);
+/* The fields with DIMS put in are PARTS; their names are the fields'. */
+Type type_struct(TypeTable *t, const struct StructDecl *decl, uint32_t nsizes, const Size *dims,
+                 uint32_t nparts, const TypePart *parts);
 Type type_fnval(TypeTable *t, const struct FnValue *fn);
 Type type_tape(TypeTable *t, const struct Instance *of);
 /* T with size variables replaced; MAP: SIZE_VAR's id -> Size. */
 Type type_subst(TypeTable *t, Type type, const Map *map);
+/* T with every size replaced by `_`: equal for types that differ in sizes only. */
+Type type_erase(TypeTable *t, Type type);
+/* The array without its first N dimensions; an element if none is left. */
+Type type_drop_dims(TypeTable *t, Type array, uint32_t n);
+/* T for each index of a space: type_array, but T itself if RANK is 0. */
+Type type_add_dims(TypeTable *t, Type type, uint32_t rank, const Size *dims);
 /* As written in messages: "[n, 3]f64", "(x: f64, ok: bool)". */
 void type_print(StrBuf *out, Type type);
 const char *type_text(TypeTable *t, Type type); /* in the arena */
@@ -112,6 +121,12 @@ typedef enum SizeRel { SIZE_EQUAL, SIZE_DIFFERENT, SIZE_UNKNOWN } SizeRel;
 SizeRel size_compare(Size a, Size b);           /* provably equal, provably different, neither */
 void size_print(StrBuf *out, Size size);
 const char *size_text(TypeTable *t, Size size);
+
+/* The number of size variables and other sizes made so far: sizes made later have ids from here. */
+uint32_t size_mark(const TypeTable *t);
+/* Does a variable for which WANT says true occur in it? */
+bool size_mentions(Size size, bool (*want)(Size var, void *data), void *data);
+bool type_mentions(Type type, bool (*want)(Size var, void *data), void *data);
 
 const char *scalar_name(Scalar scalar);
 bool scalar_is_float(Scalar s), scalar_is_int(Scalar s), scalar_is_complex(Scalar s);

@@ -1,0 +1,353 @@
+/* The checker's own header: its state, and what its files call of each other.  One FnChecker walks
+   one body; everything else is the Checker's. */
+#ifndef ADL_TYPES_INTERNAL_H
+#define ADL_TYPES_INTERNAL_H
+
+#include "names/modules.h"
+#include "types/check.h"
+
+typedef struct InstanceInfo InstanceInfo;
+typedef struct FnChecker FnChecker;
+
+struct Checker {
+    Arena *arena;
+    Interner *interner;
+    Sources *sources;
+    Diags *diags;
+    CheckOptions options;
+    TypeTable *types;
+    ModuleSet modules;
+    Module *main;
+    Program *program;
+    Map instances;              /* hash of a key -> InstanceInfo *, chained by `next` */
+    Map infos;                  /* Instance * -> InstanceInfo * */
+    VEC(Instance *) queue;      /* bodies that wait to be checked */
+    uint32_t queue_head;
+    VEC(Instance *) all;        /* every instance made, by id */
+    Map fn_values;              /* FnDecl *, row or Type -> FnValue * */
+    Map lambdas;                /* FnValue * -> LambdaInfo * */
+    Map struct_types;           /* StructDecl * -> its type over its own size variables */
+    Map constants;              /* ConstDecl * -> Instance * (nullary) or FnValue type */
+    Map signatures;             /* FnDecl * -> Signature * */
+    Map integers;               /* ConstDecl * -> int64_t * of those that are integer constants */
+    FnChecker *current;         /* the body being checked, for the chain of an endless request */
+    uint32_t depth;             /* of bodies within bodies (lambdas) */
+    bool too_deep;              /* reported */
+    VEC(Size) canonical;        /* size variables of canonical types, by number */
+};
+
+/* What the checker knows of an instance besides what the tree shows. */
+struct InstanceInfo {
+    Instance *instance;
+    InstanceInfo *next;         /* of the same hash */
+    uint64_t hash;
+    uint32_t nkey;
+    const void **key;
+    Module *module;
+    Map generics;               /* Sym -> Type: type variables */
+    Map sizes;                  /* Sym -> Size: names in the parameters' types */
+    Map bindable;               /* id of a size variable of the parameters -> its Size */
+    Type *declared;             /* by parameter: TYPE_FN as declared, or NULL */
+    Type declared_result;       /* as declared, with TYPE_FN in it; instance->result has FNVALs */
+    Instance *asked_by;         /* whose body asked first */
+    Span asked_at;
+    uint32_t chain;             /* length of the chain of asking */
+    AstNode *body;              /* what is checked; NULL: none, or made already */
+    const struct LambdaInfo *lambda;
+    bool in_progress;
+};
+
+/* A name of a body and what it stands for. */
+typedef struct Binding {
+    Sym name;
+    Local *local;
+    Type fn_type;               /* of a function: as declared, or NULL */
+    bool captured;              /* outside this lambda: can be read only */
+    bool used, quiet;           /* quiet: no warning if unused */
+    bool int_literal;           /* its first value was an integer literal (for a message) */
+    uint32_t parallel;          /* depth of parallel bodies where it was declared */
+} Binding;
+
+/* A lambda where it was written: what its body sees of the outside. */
+typedef struct LambdaInfo {
+    FnValue *value;
+    Module *module;
+    const Map *generics;
+    uint32_t nnames;            /* names, as many as captures of the value */
+    Binding *names;
+    uint32_t nouter;            /* outer names that could not be captured, for messages */
+} LambdaInfo;
+
+struct FnChecker {
+    Checker *c;
+    Instance *inst;
+    InstanceInfo *info;
+    Module *module;
+    const Map *generics;
+    FnChecker *outer;           /* of c->current when this began */
+    VEC(Binding) scope;
+    VEC(Local *) locals;
+    uint32_t loops;             /* loops that break can leave, since the last parallel body */
+    uint32_t parallel;          /* depth of parallel bodies */
+    const char *parallel_what;  /* "a comprehension", "a reduction", ... */
+    bool no_return;             /* in a lambda: no return */
+    Type result;                /* as declared; NULL in lambdas */
+    AstNode *whole;             /* the body, to look for later definitions */
+    VEC(Type) returns;          /* where the result holds functions: what is returned */
+};
+
+/* ---- errors ---- */
+Tree *tree_poison(FnChecker *f, Span span);
+static inline bool is_poison(Type t) { return t->kind == TYPE_POISON; }
+const char *tt(FnChecker *f, Type type); /* type_text */
+
+/* ---- trees ---- */
+Tree *make(FnChecker *f, TreeKind kind, Type type, Span span);
+Tree *make_args(FnChecker *f, TreeKind kind, Type type, Span span, uint32_t n, Tree *const *args);
+Tree *make_int(FnChecker *f, int64_t value, Type type, Span span);
+Tree *make_size(FnChecker *f, Size size, Span span);
+Tree *make_cast(FnChecker *f, Tree *value, Scalar to, Span span);
+Tree *make_local(FnChecker *f, Local *local, Span span);
+/* Part INDEX of a tuple, struct or record, or of an array of them. */
+Tree *make_part(FnChecker *f, Tree *base, uint32_t index, Span span);
+void add_check(FnChecker *f, Tree *node, TreeCheck check);
+
+/* ---- types in short ---- */
+static inline bool is_array(Type t) { return t->kind == TYPE_ARRAY; }
+static inline bool is_scalar(Type t) { return t->kind == TYPE_SCALAR; }
+static inline bool is_scalar_of(Type t, Scalar s) { return t->kind == TYPE_SCALAR && t->scalar == s; }
+static inline Type elem_of(Type t) { return t->kind == TYPE_ARRAY ? t->elem : t; }
+/* A scalar or an array of scalars. */
+static inline bool is_scalar_like(Type t) { return elem_of(t)->kind == TYPE_SCALAR; }
+bool is_integer(Type t), is_floating(Type t), is_complex(Type t), is_numeric(Type t), is_bool(Type t);
+Type ty_i64(FnChecker *f), ty_f64(FnChecker *f), ty_bool(FnChecker *f), ty_str(FnChecker *f),
+    ty_unit(FnChecker *f), ty_poison(FnChecker *f);
+
+/* ---- expressions: EXPECTED is a hint (NULL: none; TYPE_POISON in it: unknown there).  It decides
+   the types of literals and lambdas and nothing else; require() enforces ---- */
+Tree *check_expr(FnChecker *f, AstNode *node, Type expected);
+/* The same where a value is needed: a unit is an error. */
+Tree *check_value(FnChecker *f, AstNode *node, Type expected);
+/* A bool for if, while, assert. */
+Tree *check_condition(FnChecker *f, AstNode *node, const char *what);
+/* An i64-like integer scalar, with a message that says it is WHAT. */
+Tree *check_integer(FnChecker *f, AstNode *node, const char *what);
+/* Is it made of literals only, so that its type comes from its context? */
+bool is_flexible(FnChecker *f, const AstNode *node);
+bool is_function_like(FnChecker *f, const AstNode *node); /* a lambda, derivative, function name */
+Tree *check_block(FnChecker *f, AstBlock *block, Type expected, bool want_value);
+Tree *check_if(FnChecker *f, AstIf *node, Type expected, bool want_value);
+Tree *check_str(FnChecker *f, AstStr *node);
+Tree *check_literal(FnChecker *f, AstNode *node, Type expected, bool negative);
+Tree *check_name(FnChecker *f, AstName *node, Type expected);
+Tree *check_field(FnChecker *f, AstField *node, Type expected);
+Tree *check_array(FnChecker *f, AstArray *node, Type expected);
+Tree *check_tuple(FnChecker *f, AstTuple *node, Type expected);
+Tree *check_unary(FnChecker *f, AstUnary *node, Type expected);
+Tree *check_binary(FnChecker *f, AstBinary *node, Type expected);
+/* An operator on checked operands; LEFT_AST and RIGHT_AST for messages, may be NULL. */
+Tree *build_binary(FnChecker *f, AstOp op, Tree *left, Tree *right, Span span,
+                   const AstNode *left_ast, const AstNode *right_ast);
+Tree *check_index(FnChecker *f, AstIndex *node);
+/* Subscripts of a value of type BASE; sets the type of the result. */
+bool check_subs(FnChecker *f, Type base, const AstList *subs, TreeSub **out, Type *result,
+                Span span, const AstNode *base_ast, bool place);
+Tree *check_comp(FnChecker *f, AstComp *node, Type expected);
+Tree *check_lambda(FnChecker *f, AstLambda *node);
+Tree *check_call(FnChecker *f, AstCall *node, Type expected);
+/* A scalar known to be non-NULL turned into VALUE with activity cut (BUILTIN STOP). */
+Tree *make_stop(FnChecker *f, Tree *value);
+
+/* ---- conversions that need no operation, and sizes that must agree ---- */
+typedef struct Require {
+    DiagCode code;       /* of a wrong type */
+    DiagCode size_code;  /* of a wrong size */
+    const char *what;    /* "argument `x` of `f`", "the value of `y`", "the result" */
+    const char *name;    /* what the wanted sizes belong to, "`x`", or NULL */
+    const char *have;    /* what the sizes of the value belong to, or NULL */
+    Map *bind;           /* variables of WANT that take the sizes of the value: id -> Size, or the
+                            variable itself while it is open; NULL: none */
+} Require;
+/* VALUE as a WANT: reports if it cannot be (returns poison), else adds the checks to NODE (or, if
+   NODE is NULL, to a block round the value) and returns the value with type WANT (with BIND put
+   in). */
+Tree *require(FnChecker *f, Tree *value, Type want, Tree *node, const Require *how);
+/* The same for types only; checks go to NODE.  False after reporting. */
+bool require_type(FnChecker *f, Type have, Type want, Span span, Tree *node, const Require *how);
+/* Equal but for sizes and names of parts? */
+bool same_shape(Type a, Type b);
+/* The operands of an operator that meet: reports, or adds a check to NODE.  DIMS agree or not. */
+bool require_same_dims(FnChecker *f, Type a, Type b, Tree *node, Span span, const char *a_text,
+                       const char *b_text, DiagCode code);
+const char *dim_text(FnChecker *f, const char *name, uint32_t rank, uint32_t k);
+const char *ast_text(FnChecker *f, const AstNode *node); /* the source of a node, shortened */
+
+/* ---- sizes ---- */
+/* The size that an i64 value is, if it is one; NULL if not. */
+Size size_of_tree(FnChecker *f, const Tree *value);
+/* The same, or a fresh variable. */
+Size size_of(FnChecker *f, const Tree *value, Sym name);
+/* TYPE with size variables made since MARK replaced by fresh ones: it leaves their scope. */
+Type type_leave(FnChecker *f, Type type, uint32_t mark);
+
+/* ---- types as written ---- */
+typedef struct TypeScope {
+    FnChecker *f;          /* NULL in signatures */
+    Checker *c;
+    Module *module;
+    const Map *generics;   /* Sym -> Type; NULL in the map: not known yet -> poison */
+    Map *sizes;            /* Sym -> Size; names not in it are bound if `bind` */
+    bool bind;             /* a new name as a whole dimension makes a variable */
+    bool any;              /* `_` and dimensions left out: SIZE_ANY; else fresh variables */
+    bool hint;             /* quiet: unknown names are SIZE_ANY, nothing is reported */
+} TypeScope;
+Type resolve_type(TypeScope *scope, AstNode *type);
+Size resolve_dim(TypeScope *scope, AstNode *dim);
+Type struct_type(Checker *c, const StructDecl *decl);   /* over its own size variables */
+bool const_integer(Checker *c, const ConstDecl *decl, int64_t *value);
+bool const_eval(Checker *c, Module *m, const AstNode *node, int64_t *value);
+/* How a written type takes part in inference: mentions a type variable of GENERICS? */
+bool type_is_generic(const AstNode *type, const AstList *generics);
+
+/* ---- scopes and variables ---- */
+Binding *scope_find(FnChecker *f, Sym name);
+Local *new_local(FnChecker *f, Sym name, Type type, Span span);
+Binding *bind_local(FnChecker *f, Local *local);
+void scope_leave(FnChecker *f, uint32_t mark); /* back to MARK bindings; warns of unused ones */
+/* The pattern with a local for each name, taking a value of type TYPE apart. */
+bool check_pattern(FnChecker *f, AstNode *pattern, Type type, bool var, TreePattern *out);
+void report_unknown(FnChecker *f, Sym name, Span span);
+/* A declaration that is made ready for reading: size binding of immutable integers. */
+void local_set_size(FnChecker *f, Local *local, Size size);
+
+/* ---- statements and places ---- */
+Tree *check_stmt(FnChecker *f, AstNode *node);
+/* A place that may be written; NULL after reporting.  PURPOSE: "assigned", "passed as mut". */
+TreePlace *check_place(FnChecker *f, AstNode *node, const char *purpose);
+Tree *place_read(FnChecker *f, const TreePlace *place);
+/* An array or scalar VALUE put into PLACE; adds checks to NODE. */
+Tree *require_place(FnChecker *f, const TreePlace *place, Tree *value, Tree *node);
+/* May two places of one variable share memory? 0 no, 1 yes, 2 known at run time. */
+int places_overlap(FnChecker *f, const TreePlace *a, const TreePlace *b);
+
+/* ---- parallel bodies ---- */
+typedef struct ParallelSave { uint32_t loops; const char *what; } ParallelSave;
+ParallelSave parallel_enter(FnChecker *f, const char *what);
+void parallel_leave(FnChecker *f, ParallelSave save);
+
+/* ---- heads ---- */
+typedef struct Heads {
+    uint32_t n;
+    TreeHead *heads;
+    Tree *where;
+    uint32_t scope_mark, size_mark;
+    Tree *node;             /* takes the checks */
+    ParallelSave save;
+} Heads;
+bool heads_enter(FnChecker *f, AstComp *node, Heads *heads, bool reduction);
+void heads_leave(FnChecker *f, Heads *heads);
+/* The array that `[for ...]` makes, from a head as the last argument. */
+Tree *finish_comp(FnChecker *f, Heads *heads, Tree *body, Span span);
+/* sum, min, ... with a head or of an array; NULL: not a reduction that the tree has. */
+Tree *check_reduction(FnChecker *f, AstCall *node, int32_t builtin, Type expected);
+
+/* ---- functions and calls ---- */
+typedef struct ParamSig {
+    Sym name;
+    AstParam *ast;
+    bool generic;       /* its type mentions a type variable */
+    bool is_fn;         /* holds a function */
+    bool scalar;        /* a scalar, or a type variable that stands for scalars */
+} ParamSig;
+
+typedef struct Signature {
+    const FnDecl *decl;
+    uint32_t nparams;
+    ParamSig *params;
+    const AstList *generics;
+    AstRet *ret;
+    bool scalar;        /* all parameters and results are scalars: can be lifted */
+    bool failed;
+} Signature;
+Signature *signature_of(Checker *c, const FnDecl *decl);
+
+/* An argument on its way to a parameter. */
+typedef struct CallArg {
+    AstNode *node;      /* as written, or the default; NULL: VALUE was made */
+    bool is_default;
+    Tree *value;        /* checked already, or NULL */
+    TreePlace *place;   /* of a mut parameter */
+} CallArg;
+
+/* Puts the arguments of a call to N parameters: named ones, the others in order.  out[i].node is
+   NULL where none is given (an error unless OPTIONAL[i]).  ActArgs are taken as they are.  False
+   after reporting. */
+bool match_args(FnChecker *f, const AstCall *call, const char *callee, uint32_t n,
+                const Sym *names, const bool *optional, CallArg *out);
+/* A call of INST with an argument for each parameter that is no capture; FN_VALUE (a value of its
+   function type, or NULL) gives the captures.  Sizes are unified, arguments checked against the
+   parameters' types, lifted if all is scalar and an argument is an array. */
+Tree *build_call(FnChecker *f, Instance *inst, CallArg *args, Tree *fn_value, Type expected,
+                 const char *callee, Span span);
+Tree *call_decl(FnChecker *f, const FnDecl *decl, AstCall *call, Type expected);
+/* A call of a function value; FN_VALUE its tree, FN_TYPE its declared TYPE_FN or NULL. */
+Tree *call_value(FnChecker *f, Tree *fn_value, Type fn_type, AstCall *call, Type expected);
+Tree *call_math(FnChecker *f, int32_t row, uint32_t n, CallArg *args, Type expected, Span span);
+/* NULL without a report: the row does not apply to these arguments, try others. */
+Tree *call_builtin(FnChecker *f, int32_t row, AstCall *call, Type expected, bool others);
+Tree *call_struct(FnChecker *f, const StructDecl *decl, AstCall *call, Type expected);
+Tree *call_conversion(FnChecker *f, Scalar to, AstCall *call);
+/* The array argument of a call that may be a head. */
+Tree *check_arg(FnChecker *f, AstNode *node, Type expected);
+
+/* ---- function values ---- */
+const FnValue *fnvalue_of_decl(Checker *c, const FnDecl *decl, int32_t math, int32_t builtin);
+const FnValue *fnvalue_of_row(Checker *c, int32_t math, int32_t builtin);
+const FnValue *fnvalue_opaque(Checker *c, Type fn_type);
+const char *fnvalue_name(const FnValue *fn);
+/* A T_FN of it: captures are read from the locals of F. */
+Tree *fnvalue_tree(FnChecker *f, const FnValue *fn, Span span);
+/* The instance of a function value for arguments of these types (sizes do not matter, except that
+   a lambda's parameters get constant sizes).  NULL after reporting.  ARG_TYPES may be NULL for a
+   named function without type variables and function parameters. */
+Instance *instance_of_fnvalue(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
+                              Span span);
+Instance *instance_of_decl(Checker *c, const FnDecl *decl, const Map *generics,
+                           const Type *fn_args, Span span);
+Instance *instance_of_const(Checker *c, const ConstDecl *decl, Span span);
+/* A row as a function with a body, for operators and function arguments. */
+Instance *instance_of_row(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
+                          Span span);
+/* Makes sure that the body has been checked (functions whose result is only known then). */
+bool instance_need_body(Checker *c, Instance *inst, Span span);
+InstanceInfo *info_of(Checker *c, const Instance *inst);
+/* A new instance with its info, in the lists; nothing is checked. */
+Instance *instance_new(Checker *c, InstanceKind kind, const char *name, Span span);
+InstanceInfo *instance_find(Checker *c, uint32_t nkey, const void *const *key);
+void instance_add_key(Checker *c, InstanceInfo *info, uint32_t nkey, const void *const *key);
+/* A function value passed for a parameter of type FN_TYPE (sizes open): does it fit? */
+bool fnvalue_fits(FnChecker *f, const FnValue *fn, Type fn_type, Span span, const char *what,
+                  Type *result);
+/* Type variables bound from an argument: the written type against the actual one. */
+bool infer_type(Checker *c, Module *m, AstNode *written, Type actual, const AstList *generics,
+                Map *bound);
+bool class_has(Sym cls, Type type);  /* class NULL: any */
+Type class_representative(Checker *c, Sym cls);
+
+/* ---- bodies ---- */
+void check_body(Checker *c, Instance *inst);
+void fn_checker_begin(FnChecker *f, Checker *c, Instance *inst, Module *module);
+void fn_checker_end(FnChecker *f);
+Instance *instance_of_lambda(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
+                             Span span);
+
+/* ---- derivatives (deriv.c; deriv_stub.c) ---- */
+/* `grad f`, `jvp[primal] f(Active, Const)` as a value: of kind FN_DERIV; a pair for split. */
+Tree *check_deriv_value(FnChecker *f, AstDeriv *node, Type expected);
+/* A call of a derivative: DERIV is of kind FN_DERIV, FN_VALUE its tree (captures). */
+Tree *check_deriv_call(FnChecker *f, const FnValue *deriv, AstCall *call, Tree *fn_value,
+                       Type expected);
+/* grad f(...) written at once: activity words in the call are requests. */
+Tree *check_deriv_apply(FnChecker *f, AstDeriv *node, AstCall *call, Type expected);
+
+#endif
