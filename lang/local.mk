@@ -4,13 +4,11 @@ noinst_HEADERS += \
   %D%/builtins.def %D%/diags.def %D%/keywords.def %D%/math.def %D%/operators.def \
   %D%/options.def %D%/scalars.def
 
-if HAVE_GRAMMAR
 libdslc_la_SOURCES += \
   %D%/lexer.c %D%/lexer.h %D%/grammar.c %D%/grammar.h %D%/messages.c %D%/messages.h %D%/parser.h
 BUILT_SOURCES += %D%/grammar.h
 MAINTAINERCLEANFILES += %D%/lexer.c %D%/grammar.c %D%/grammar.h
 EXTRA_DIST += %D%/lexer.re %D%/grammar.y
-endif
 
 RE2C_FLAGS = --input-encoding utf8 -W --no-generation-date -i
 BISON_FLAGS = -Wcounterexamples -Werror --no-lines

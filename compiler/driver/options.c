@@ -283,10 +283,9 @@ static void parse_command(Parse *parse) {
 
 /* ---- what goes together --------------------------------------------------------------------- */
 
-static uint32_t count_sources(const Options *options) {
+static uint32_t count_inputs(const Options *options, InputKind kind) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < options->inputs.len; i++)
-        count += options->inputs.at[i].kind == INPUT_SOURCE;
+    for (uint32_t i = 0; i < options->inputs.len; i++) count += options->inputs.at[i].kind == kind;
     return count;
 }
 
@@ -307,22 +306,24 @@ static void check_command(Parse *parse) {
 static void check_together(Parse *parse) {
     const Options *options = parse->options;
     CommandKind command = options->command;
+    uint32_t sources = count_inputs(options, INPUT_SOURCE);
+    uint32_t objects = count_inputs(options, INPUT_OBJECT);
     bool needs_none = command == COMMAND_REPL || command == COMMAND_LSP;
-    if (options->help || options->version) return;
+    if (options->help || options->version || diags_errors(parse->diags)) return;
     if (command == COMMAND_EXPLAIN) {
         if (options->arguments.len != 1)
             diag_report(parse->diags, DIAG_NO_INPUT, nowhere,
                         "'explain' takes one code, or FILE:FUNCTION");
         return;
     }
-    if (options->inputs.len == 0 && !needs_none)
+    if (sources + objects == 0 && !needs_none)
         diag_report(parse->diags, DIAG_NO_INPUT, nowhere, "no input file");
     if (options->shared && options->relocatable)
         diag_report(parse->diags, DIAG_OPTION_CONFLICT, nowhere, "'--shared' excludes '-r'");
-    if (options->output && options->emit != EMIT_DEFAULT && count_sources(options) > 1)
+    if (options->output && options->emit != EMIT_DEFAULT && sources > 1)
         diag_report(parse->diags, DIAG_OPTION_CONFLICT, nowhere,
                     "'-o' names one output, but %u files are compiled one by one",
-                    count_sources(options));
+                    sources);
     check_command(parse);
 }
 
