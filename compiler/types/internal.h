@@ -168,10 +168,12 @@ typedef struct Require {
     Map *bind;           /* variables of WANT that take the sizes of the value: id -> Size, or the
                             variable itself while it is open; NULL: none */
 } Require;
-/* VALUE as a WANT: reports if it cannot be (returns poison), else adds the checks to NODE (or, if
-   NODE is NULL, to a block round the value) and returns the value with type WANT (with BIND put
-   in). */
+/* VALUE as a WANT: reports if it cannot be (returns poison), else adds the checks to NODE and
+   returns the value; if NODE is NULL, returns the value in a block that has the checks and the type
+   wanted. */
 Tree *require(FnChecker *f, Tree *value, Type want, Tree *node, const Require *how);
+/* WANT with BIND put in, and with the sizes of HAVE where it has `_`. */
+Type required_type(FnChecker *f, Type want, Type have, const Map *bind);
 /* The same for types only; checks go to NODE.  False after reporting. */
 bool require_type(FnChecker *f, Type have, Type want, Span span, Tree *node, const Require *how);
 /* Equal but for sizes and names of parts? */

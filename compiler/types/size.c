@@ -126,14 +126,14 @@ static Size poly_done(TypeTable *t, Poly *p) {
     return result;
 }
 
-Size size_add(TypeTable *t, Size a, Size b) {
+Size size_plus(TypeTable *t, Size a, Size b) {
     Poly p = {0};
     poly_add_size(t, &p, a, 1);
     poly_add_size(t, &p, b, 1);
     return poly_done(t, &p);
 }
 
-Size size_sub(TypeTable *t, Size a, Size b) {
+Size size_minus(TypeTable *t, Size a, Size b) {
     Poly p = {0};
     poly_add_size(t, &p, a, 1);
     poly_add_size(t, &p, b, -1);
@@ -162,7 +162,7 @@ static Size monomial_mul(TypeTable *t, Size a, Size b) {
     return result;
 }
 
-Size size_mul(TypeTable *t, Size a, Size b) {
+Size size_times(TypeTable *t, Size a, Size b) {
     Poly pa = {0}, pb = {0}, p = {0};
     poly_add_size(t, &pa, a, 1);
     poly_add_size(t, &pb, b, 1);
@@ -201,7 +201,7 @@ Size size_binary(TypeTable *t, SizeKind kind, Size a, Size b) {
     bool constant = a->kind == SIZE_CONST && b->kind == SIZE_CONST;
     bool divisor = b->kind == SIZE_CONST && b->value > 0;
     if (kind == SIZE_LEAST || kind == SIZE_GREATEST) {
-        Size d = size_sub(t, a, b);
+        Size d = size_minus(t, a, b);
         if (d->kind == SIZE_CONST) return (d->value < 0) == (kind == SIZE_LEAST) ? a : b;
         if (a->id > b->id) {
             Size swap = a;
@@ -229,14 +229,14 @@ Size size_subst(TypeTable *t, Size s, const Map *map) {
     case SIZE_SUM: {
         Size sum = size_const(t, 0);
         for (uint32_t i = 0; i < s->nterms; i++)
-            sum = size_add(t, sum, size_mul(t, size_const(t, s->coefs[i]),
+            sum = size_plus(t, sum, size_times(t, size_const(t, s->coefs[i]),
                                             size_subst(t, s->terms[i], map)));
         return sum;
     }
     case SIZE_PROD: {
         Size product = size_const(t, 1);
         for (uint32_t i = 0; i < s->nterms; i++)
-            product = size_mul(t, product, size_subst(t, s->terms[i], map));
+            product = size_times(t, product, size_subst(t, s->terms[i], map));
         return product;
     }
     case SIZE_DIV:

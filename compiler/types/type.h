@@ -112,9 +112,9 @@ const char *type_text(TypeTable *t, Type type); /* in the arena */
 Size size_const(TypeTable *t, int64_t value);
 Size size_var(TypeTable *t, Sym name);          /* a new variable each time */
 Size size_any(TypeTable *t);
-Size size_add(TypeTable *t, Size a, Size b);
-Size size_sub(TypeTable *t, Size a, Size b);
-Size size_mul(TypeTable *t, Size a, Size b);
+Size size_plus(TypeTable *t, Size a, Size b);
+Size size_minus(TypeTable *t, Size a, Size b);
+Size size_times(TypeTable *t, Size a, Size b);
 Size size_binary(TypeTable *t, SizeKind kind, Size a, Size b); /* DIV MOD LEAST GREATEST */
 Size size_subst(TypeTable *t, Size size, const Map *map);
 typedef enum SizeRel { SIZE_EQUAL, SIZE_DIFFERENT, SIZE_UNKNOWN } SizeRel;

@@ -1,0 +1,239 @@
+/* Requests: the words and options of an operator, and what they make of each parameter's
+   activity. */
+#include "types/deriv.h"
+
+#include <string.h>
+
+static const char *act_name(ActKind act) {
+    switch (act) {
+    case ACT_CONST: return "Const";
+    case ACT_ACTIVE: return "Active";
+    case ACT_DUPLICATED: return "Duplicated";
+    case ACT_DUPLICATED_NONEED: return "DuplicatedNoNeed";
+    case ACT_BATCH: return "BatchDuplicated";
+    case ACT_BATCH_NONEED: return "BatchDuplicatedNoNeed";
+    }
+    return "";
+}
+
+static const char *param_text(FnChecker *f, const DerivParam *p) {
+    return p->name ? arena_printf(f->c->arena, "`%s`", p->name->text) : "the parameter";
+}
+
+static void note_declared(FnChecker *f, const DerivParam *p) {
+    if (p->span.begin)
+        diag_note(f->c->diags, p->span, "%s is declared here", param_text(f, p));
+}
+
+/* ---- what is known of parameters ---- */
+
+static uint8_t default_act(bool floats, bool mut) {
+    if (!floats) return ACT_CONST;
+    return mut ? ACT_DUPLICATED : ACT_ACTIVE;
+}
+
+static bool written_type_floats(FnChecker *f, const InstanceInfo *like, const FnDecl *decl,
+                                AstNode *type) {
+    const AstList *generics = decl->ast ? &decl->ast->generics : NULL;
+    if (generics && type_is_generic(type, generics)) return true;
+    (void)like;
+    Map sizes = {0}, none = {0};
+    TypeScope scope = {.c = f->c, .module = decl->module, .generics = &none, .sizes = &sizes,
+                       .bind = true, .hint = true};
+    Type resolved = resolve_type(&scope, type);
+    map_free(&sizes);
+    return resolved->has_floats;
+}
+
+static void params_of_decl(FnChecker *f, const FnDecl *decl, const Signature *sig,
+                           DerivParam *params) {
+    for (uint32_t k = 0; k < sig->nparams; k++) {
+        AstParam *ast = sig->params[k].ast;
+        DerivParam *p = &params[k];
+        *p = (DerivParam){.name = sig->params[k].name, .mut = ast->mut,
+                          .function = sig->params[k].is_fn, .scalar = sig->params[k].scalar,
+                          .written = ast->act != NULL, .span = ast->name.span};
+        p->floats = !p->function && written_type_floats(f, NULL, decl, ast->type);
+        p->declared = ast->act ? (uint8_t)AST_AS(Activity, ast->act)->kind
+                               : default_act(p->floats, p->mut);
+    }
+}
+
+static void params_of_instance(const Instance *inst, DerivParam *params) {
+    for (uint32_t k = inst->ncaptures; k < inst->nparams; k++) {
+        const Local *local = inst->params[k];
+        params[k - inst->ncaptures] = (DerivParam){
+            .name = local->name, .declared = inst->act[k], .floats = local->type->has_floats,
+            .mut = local->mut, .function = local->type->kind == TYPE_FNVAL,
+            .scalar = local->type->kind == TYPE_SCALAR, .span = local->span};
+    }
+}
+
+/* A lambda's parameters: their types are known where they are written, else when it is called;
+   until then they count as floats. */
+static void params_of_lambda(const AstLambda *lambda, DerivParam *params) {
+    for (uint32_t k = 0; k < lambda->params.len; k++) {
+        const AstLambdaParam *p = AST_AS(LambdaParam, lambda->params.at[k]);
+        Sym name = p->pattern->kind == AST_PatName ? AST_AS(PatName, p->pattern)->name.sym : NULL;
+        params[k] = (DerivParam){.name = name, .declared = ACT_ACTIVE, .floats = true,
+                                 .scalar = !p->type, .span = p->node.span};
+    }
+}
+
+static bool params_of_deriv(FnChecker *f, const FnValue *fn, Span span, uint32_t *n,
+                            DerivParam **out) {
+    const DerivRequest *request = (const DerivRequest *)fn->deriv;
+    uint32_t nbase;
+    DerivParam *base;
+    if (!deriv_params(f, request->spec.base, span, &nbase, &base)) return false;
+    if (!deriv_activities(f, request, nbase, base, span)) return false;
+    DerivSlot *slots;
+    *n = deriv_slots(f->c, request, nbase, base, &slots);
+    DerivParam *params = ARENA_ARRAY(f->c->arena, DerivParam, *n + 1);
+    for (uint32_t k = 0; k < *n; k++) {
+        params[k] = base[slots[k].of];
+        params[k].name = slots[k].name;
+        params[k].mut = slots[k].mut;
+        params[k].written = false;
+        if (slots[k].role != ROLE_PRIMAL)
+            params[k].declared = slots[k].mut ? ACT_DUPLICATED : ACT_ACTIVE;
+        else if (params[k].act != ACT_CONST)
+            params[k].declared = params[k].act == ACT_ACTIVE ? ACT_ACTIVE : ACT_DUPLICATED;
+    }
+    *out = params;
+    return true;
+}
+
+bool deriv_params(FnChecker *f, const FnValue *base, Span span, uint32_t *n, DerivParam **out) {
+    if (base->kind == FN_OPAQUE) {
+        diag_report(f->c->diags, DIAG_DERIV_UNKNOWN, span,
+                    "which function `%s` is, is not known here", fnvalue_name(base));
+        diag_note(f->c->diags, (Span){0, 0}, "write `deferred` before the operator");
+        return false;
+    }
+    if (base->kind == FN_DERIV) {
+        const DerivRequest *request = (const DerivRequest *)base->deriv;
+        /* The seed depends on the result's type, so an instance says it best where there is one. */
+        Instance *inst = request->spec.base->kind == FN_LAMBDA
+                             ? NULL : instance_of_deriv(f->c, base, 0, NULL, span);
+        if (!inst) return params_of_deriv(f, base, span, n, out);
+        *n = inst->nparams - inst->ncaptures;
+        *out = ARENA_ARRAY(f->c->arena, DerivParam, *n + 1);
+        params_of_instance(inst, *out);
+        return true;
+    }
+    if (base->kind == FN_LAMBDA) {
+        *n = base->lambda->params.len;
+        *out = ARENA_ARRAY(f->c->arena, DerivParam, *n + 1);
+        params_of_lambda(base->lambda, *out);
+        return true;
+    }
+    if (base->kind == FN_ROW) {
+        /* A scalar function of the compiler: all its parameters are floats. */
+        *n = base->math >= 0 ? 1 : 2;
+        static const uint32_t arity[] = {
+#define MATH(name, text, args, libm) args,
+#include "lang/math.def"
+#undef MATH
+        };
+        if (base->math >= 0) *n = arity[base->math];
+        *out = ARENA_ARRAY(f->c->arena, DerivParam, *n + 1);
+        for (uint32_t k = 0; k < *n; k++)
+            (*out)[k] = (DerivParam){.declared = ACT_ACTIVE, .floats = true, .scalar = true};
+        return true;
+    }
+    Signature *sig = signature_of(f->c, base->decl);
+    if (!sig || sig->failed) return false;
+    *n = sig->nparams;
+    *out = ARENA_ARRAY(f->c->arena, DerivParam, *n + 1);
+    params_of_decl(f, base->decl, sig, *out);
+    return true;
+}
+
+/* ---- activities ---- */
+
+bool deriv_set_activity(FnChecker *f, DerivParam *p, ActKind act, DerivPart part, Span span) {
+    Diags *d = f->c->diags;
+    p->act = (uint8_t)act;
+    if (act == ACT_CONST) return true;
+    if (act == ACT_BATCH || act == ACT_BATCH_NONEED) {
+        diag_report(d, DIAG_NOT_YET, span, "`%s` is not supported yet", act_name(act));
+        return false;
+    }
+    if (!p->floats || p->function) {
+        diag_report(d, DIAG_ACT_INTEGER, span, "%s holds no floats: it can only be Const",
+                    param_text(f, p));
+        note_declared(f, p);
+        return false;
+    }
+    if (p->declared == ACT_CONST) {
+        diag_report(d, DIAG_ACT_CONST_ACTIVE, span, "%s is declared Const and is asked to be %s",
+                    param_text(f, p), act_name(act));
+        note_declared(f, p);
+        return false;
+    }
+    if (act == ACT_ACTIVE && p->mut) {
+        diag_report(d, DIAG_ACT_ACTIVE_MUT, span,
+                    "%s is `mut`: memory needs a shadow: write Duplicated", param_text(f, p));
+        note_declared(f, p);
+        return false;
+    }
+    if (act == ACT_DUPLICATED_NONEED && !p->mut) {
+        diag_report(d, DIAG_ACT_NONEED, span, "%s is not `mut`, so it has no final value",
+                    param_text(f, p));
+        note_declared(f, p);
+        return false;
+    }
+    if (act != ACT_ACTIVE && p->scalar && !p->mut && part != DERIV_PART_JVP) {
+        diag_report(d, DIAG_ACT_DUPLICATED_SCALAR, span,
+                    "%s is a scalar, an immutable value: write Active; its derivative is returned",
+                    param_text(f, p));
+        note_declared(f, p);
+        return false;
+    }
+    return true;
+}
+
+static bool apply_wrt(FnChecker *f, const DerivRequest *request, uint32_t n, DerivParam *params) {
+    for (uint32_t k = 0; k < n; k++) {
+        bool listed = false;
+        for (uint32_t j = 0; j < request->nwrt; j++) listed |= request->wrt[j] == params[k].name;
+        if (!listed) params[k].act = ACT_CONST;
+    }
+    for (uint32_t j = 0; j < request->nwrt; j++) {
+        bool found = false, fits = false;
+        for (uint32_t k = 0; k < n; k++) {
+            if (params[k].name != request->wrt[j]) continue;
+            found = true;
+            fits = params[k].act != ACT_CONST;
+        }
+        if (fits) continue;
+        diag_report(f->c->diags, DIAG_DERIV_WRT, request->span,
+                    found ? "`%s` in wrt is Const" : "`%s` in wrt is no parameter",
+                    request->wrt[j]->text);
+        return false;
+    }
+    return true;
+}
+
+bool deriv_activities(FnChecker *f, const DerivRequest *request, uint32_t n, DerivParam *params,
+                      Span span) {
+    DerivPart part = request->spec.part;
+    if (request->nwords && request->nwords != n) {
+        diag_report(f->c->diags, DIAG_ACT_LIST, span,
+                    "a list of %u activities for a function of %u parameters", request->nwords, n);
+        return false;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        DerivParam *p = &params[k];
+        ActKind act = (ActKind)p->declared;
+        bool asked = request->nwords && request->words[k];
+        if (asked) act = (ActKind)(request->words[k] - 1);
+        /* A declared word is checked where it is declared; here what reverse mode adds. */
+        if (asked || (act != ACT_CONST && p->written)) {
+            if (!deriv_set_activity(f, p, act, part, span)) return false;
+        } else
+            p->act = p->floats && !p->function ? (uint8_t)act : ACT_CONST;
+    }
+    return !request->nwrt || apply_wrt(f, request, n, params);
+}
