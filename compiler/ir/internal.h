@@ -9,6 +9,10 @@ void *ir_copy(Arena *arena, const void *elements, size_t n, size_t size);
 /* A function without a body; NAME is made unique. */
 IrFunc *ir_func_alloc(IrModule *module, const char *name, uint32_t nparams, const IrType *params,
                       const char *const *param_names, uint32_t nresults, const IrType *results);
+/* Makes ir_deriv find FUNC, whose deriv is set. */
+void ir_deriv_enter(IrFunc *func);
+/* Does FUNC have the parameters and results that its deriv asks for? */
+bool ir_deriv_fits(const IrFunc *func);
 /* An unlinked instruction with empty operands, new results without a type, and empty regions. */
 IrInst *ir_inst_alloc(IrFunc *func, IrOp op, uint32_t noperands, uint32_t nresults,
                       uint32_t nregions);

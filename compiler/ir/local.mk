@@ -7,7 +7,9 @@ libdslc_la_SOURCES += \
   %D%/facts.c \
   %D%/internal.h \
   %D%/ir.h %D%/op.def \
+  %D%/lex.c \
   %D%/module.c \
+  %D%/parse-inst.c %D%/parse.c %D%/parse.h \
   %D%/print.c \
   %D%/purity.c \
   %D%/rewrite.c \

@@ -231,54 +231,88 @@ static void add_active_results(Signature *signature, const IrDeriv *deriv) {
     }
 }
 
-static IrFunc *new_deriv(IrModule *module, const IrDeriv *deriv) {
-    static const char *const suffix[] = {"", "jvp", "grad", "forward", "reverse"};
+static void deriv_signature(IrModule *module, const IrDeriv *deriv, Signature *in, Signature *out) {
     const IrFunc *base = deriv->base;
     uint32_t room = 2 * (base->nparams + base->nresults) + 1;
-    Signature in = new_signature(module, room), out = new_signature(module, room);
+    *in = new_signature(module, room);
+    *out = new_signature(module, room);
     switch (deriv->mode) {
     case IR_DERIV_NONE: UNREACHABLE("derivative without a mode");
     case IR_DERIV_JVP:
-        add_params(&in, base);
-        add_active_params(&in, deriv);
-        add_results(&out, base);
-        add_active_results(&out, deriv);
+        add_params(in, base);
+        add_active_params(in, deriv);
+        add_results(out, base);
+        add_active_results(out, deriv);
         break;
     case IR_DERIV_GRAD:
-        add_params(&in, base);
-        add_active_results(&in, deriv);
-        add_results(&out, base);
-        add_active_params(&out, deriv);
+        add_params(in, base);
+        add_active_results(in, deriv);
+        add_results(out, base);
+        add_active_params(out, deriv);
         break;
     case IR_DERIV_FORWARD:
-        add_params(&in, base);
-        add_results(&out, base);
-        add_type(&out, ir_tape(module), NULL);
+        add_params(in, base);
+        add_results(out, base);
+        add_type(out, ir_tape(module), NULL);
         break;
     case IR_DERIV_REVERSE:
-        add_type(&in, ir_tape(module), "tape");
-        add_active_results(&in, deriv);
-        add_active_params(&out, deriv);
+        add_type(in, ir_tape(module), "tape");
+        add_active_results(in, deriv);
+        add_active_params(out, deriv);
         break;
     }
-    const char *name = arena_printf(module->arena, "%s.%s", base->name, suffix[deriv->mode]);
-    return ir_func_alloc(module, name, in.n, in.types, in.names, out.n, out.types);
+}
+
+static bool same_types(const IrType *a, uint32_t na, const Signature *b) {
+    bool same = na == b->n;
+    for (uint32_t i = 0; same && i < na; i++) same = ir_compatible(a[i], b->types[i]);
+    return same;
+}
+
+static bool active_floats(const uint8_t *active, const IrType *types, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (active[i] && !ir_is_float(types[i])) return false;
+    return true;
+}
+
+bool ir_deriv_fits(const IrFunc *func) {
+    Signature in, out;
+    const IrDeriv *deriv = &func->deriv;
+    const IrFunc *base = deriv->base;
+    if (!active_floats(deriv->in_active, base->params, base->nparams)) return false;
+    if (!active_floats(deriv->out_active, base->results, base->nresults)) return false;
+    deriv_signature(func->module, deriv, &in, &out);
+    return same_types(func->params, func->nparams, &in) &&
+           same_types(func->results, func->nresults, &out);
+}
+
+void ir_deriv_enter(IrFunc *func) {
+    uint64_t key = deriv_key(&func->deriv);
+    while (map_has(&func->module->derivs, key)) key++;
+    map_set(&func->module->derivs, key, func);
+}
+
+static IrFunc *find_deriv(const IrModule *module, const IrDeriv *deriv) {
+    for (uint64_t key = deriv_key(deriv);; key++) {
+        IrFunc *found = map_get(&module->derivs, key);
+        if (!found || same_deriv(&found->deriv, deriv)) return found;
+    }
 }
 
 IrFunc *ir_deriv(IrModule *module, IrDerivMode mode, IrFunc *base, const uint8_t *in_active,
                  const uint8_t *out_active, uint32_t options) {
+    static const char *const suffix[] = {"", "jvp", "grad", "forward", "reverse"};
     IrDeriv deriv = {.mode = mode, .base = base, .options = options};
+    Signature in, out;
     deriv.in_active = ir_copy(module->arena, in_active, base->nparams, 1);
     deriv.out_active = ir_copy(module->arena, out_active, base->nresults, 1);
-    uint64_t key = deriv_key(&deriv);
-    for (;; key++) {
-        IrFunc *found = map_get(&module->derivs, key);
-        if (!found) break;
-        if (same_deriv(&found->deriv, &deriv)) return found;
-    }
-    IrFunc *func = new_deriv(module, &deriv);
+    IrFunc *found = find_deriv(module, &deriv);
+    if (found) return found;
+    deriv_signature(module, &deriv, &in, &out);
+    const char *name = arena_printf(module->arena, "%s.%s", base->name, suffix[mode]);
+    IrFunc *func = ir_func_alloc(module, name, in.n, in.types, in.names, out.n, out.types);
     func->deriv = deriv;
     func->pos = base->pos;
-    map_set(&module->derivs, key, func);
+    ir_deriv_enter(func);
     return func;
 }

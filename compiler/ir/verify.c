@@ -156,7 +156,12 @@ static bool check_rule(Verifier *v, const IrFunc *func) {
 static bool check_func(Verifier *v, IrFunc *func) {
     v->func = func;
     bool known = func->body || (func->flags & IR_FUNC_EXTERN) || func->deriv.mode != IR_DERIV_NONE;
-    if (!ir_need(v, NULL, known, "has no body") || !check_rule(v, func)) return false;
+    bool fits = func->deriv.mode == IR_DERIV_NONE || ir_deriv_fits(func);
+    if (!ir_need(v, NULL, known, "has no body") ||
+        !ir_need(v, NULL, fits, "is not what the derivative of @%s takes and gives",
+                 func->deriv.base ? func->deriv.base->name : "") ||
+        !check_rule(v, func))
+        return false;
     if (!func->body) return true;
     Arena *scratch = arena_new();
     v->live = ARENA_ARRAY(scratch, IrValue *, func->nvalues);
