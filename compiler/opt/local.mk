@@ -1,2 +1,14 @@
 # The files of compiler/opt, headers and tables included.
-libdslc_la_SOURCES +=
+libdslc_la_SOURCES += \
+	compiler/opt/bounds.c \
+	compiler/opt/cse.c \
+	compiler/opt/dce.c \
+	compiler/opt/inline.c \
+	compiler/opt/linear.c \
+	compiler/opt/linear.h \
+	compiler/opt/opt.h \
+	compiler/opt/pass.def \
+	compiler/opt/simplify-array.c \
+	compiler/opt/simplify-control.c \
+	compiler/opt/simplify.c \
+	compiler/opt/simplify.h

@@ -27,6 +27,16 @@ static void note_declared(FnChecker *f, const DerivParam *p) {
 
 /* ---- what is known of parameters ---- */
 
+bool deriv_needs_types(Checker *c, const FnValue *fn) {
+    if (fn->kind == FN_DERIV) return deriv_needs_types(c, fn->deriv->base);
+    if (fn->kind != FN_NAMED && fn->kind != FN_EXTERN) return true;
+    const Signature *sig = signature_of(c, fn->decl);
+    if (!sig || sig->failed || (sig->generics && sig->generics->len)) return true;
+    for (uint32_t k = 0; k < sig->nparams; k++)
+        if (sig->params[k].is_fn) return true;
+    return false;
+}
+
 static uint8_t default_act(bool floats, bool mut) {
     if (!floats) return ACT_CONST;
     return mut ? ACT_DUPLICATED : ACT_ACTIVE;
@@ -114,9 +124,10 @@ bool deriv_params(FnChecker *f, const FnValue *base, Span span, uint32_t *n, Der
     if (base->kind == FN_DERIV) {
         const DerivRequest *request = (const DerivRequest *)base->deriv;
         /* The seed depends on the result's type, so an instance says it best where there is one. */
-        Instance *inst = request->spec.base->kind == FN_LAMBDA
-                             ? NULL : instance_of_deriv(f->c, base, 0, NULL, span);
-        if (!inst) return params_of_deriv(f, base, span, n, out);
+        if (deriv_needs_types(f->c, request->spec.base))
+            return params_of_deriv(f, base, span, n, out);
+        Instance *inst = instance_of_deriv(f->c, base, 0, NULL, span);
+        if (!inst) return false;
         *n = inst->nparams - inst->ncaptures;
         *out = ARENA_ARRAY(f->c->arena, DerivParam, *n + 1);
         params_of_instance(inst, *out);

@@ -28,6 +28,8 @@ typedef struct DerivParam {
 
 /* The parameters of a function value, captures left out; false after reporting. */
 bool deriv_params(FnChecker *f, const FnValue *base, Span span, uint32_t *n, DerivParam **params);
+/* Does the instance of a function value depend on the types of its arguments? */
+bool deriv_needs_types(Checker *c, const FnValue *fn);
 /* Sets ACT of the parameters from a request: words, wrt, checks them all.  False after reporting. */
 bool deriv_activities(FnChecker *f, const DerivRequest *request, uint32_t n, DerivParam *params,
                       Span span);
@@ -42,9 +44,5 @@ Instance *deriv_instance(Checker *c, const DerivRequest *request, Instance *base
 /* The slots of an argument list, without types: roles, of, names; filled into the arena. */
 uint32_t deriv_slots(Checker *c, const DerivRequest *request, uint32_t n, const DerivParam *params,
                      DerivSlot **slots);
-
-/* instance_of_fnvalue for a derivative: ARG_TYPES are those of its own parameters, in order. */
-Instance *instance_of_deriv(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
-                            Span span);
 
 #endif

@@ -1,0 +1,108 @@
+/* Common subexpressions.  Equal pure instructions without regions become the first one that is
+   visible: the table is scoped by region.  Regions are not compared. */
+#include "opt/opt.h"
+
+#include <string.h>
+
+typedef struct Entry {
+    IrInst *inst;
+    struct Entry *shadowed; /* next in the same bucket, from this or an outer region */
+} Entry;
+
+typedef struct Cse {
+    OptContext *context;
+    Map buckets; /* hash -> Entry * */
+} Cse;
+
+static bool has_no_identity(const IrInst *inst) {
+    const IrOpInfo *info = ir_op_info(inst->op);
+    /* Each TAPE_NEW is a tape of its own; equal pushes would share storage. */
+    if (inst->op == IR_TAPE_NEW || inst->op == IR_TAPE_PUSH) return false;
+    if (inst->op == IR_CALL) return ir_removable(inst);
+    return info->pure && info->regions == 0 && !info->terminator;
+}
+
+static uint64_t double_bits(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static uint64_t hash_inst(const IrInst *inst) {
+    uint64_t h = hash_mix((uint64_t)inst->op, inst->flags);
+    h = hash_mix(h, (uint64_t)inst->imm);
+    h = hash_mix(h, double_bits(inst->fimm));
+    for (uint32_t k = 0; k < inst->noperands; k++)
+        h = hash_mix(h, (uint64_t)(uintptr_t)ir_resolve(inst->operands[k]));
+    for (uint32_t k = 0; k < inst->nints; k++) h = hash_mix(h, (uint64_t)inst->ints[k]);
+    h = hash_mix(h, (uint64_t)(uintptr_t)inst->func);
+    if (inst->text) h = hash_mix(h, hash_bytes(inst->text, strlen(inst->text)));
+    if (inst->nresults) h = hash_mix(h, (uint64_t)(uintptr_t)inst->results[0]->type);
+    return h;
+}
+
+static bool same_inst(const IrInst *a, const IrInst *b) {
+    if (a->op != b->op || a->flags != b->flags || a->imm != b->imm ||
+        double_bits(a->fimm) != double_bits(b->fimm) || a->noperands != b->noperands ||
+        a->nresults != b->nresults || a->nints != b->nints || a->func != b->func)
+        return false;
+    if (a->text != b->text && (!a->text || !b->text || strcmp(a->text, b->text))) return false;
+    for (uint32_t k = 0; k < a->noperands; k++)
+        if (ir_resolve(a->operands[k]) != ir_resolve(b->operands[k])) return false;
+    for (uint32_t k = 0; k < a->nints; k++)
+        if (a->ints[k] != b->ints[k]) return false;
+    for (uint32_t k = 0; k < a->nresults; k++)
+        if (a->results[k]->type != b->results[k]->type) return false;
+    return true;
+}
+
+static bool is_repeated_check(const IrInst *inst) {
+    return inst->op == IR_CHECK_INDEX || inst->op == IR_CHECK;
+}
+
+/* The operand order of commutative operations: by id, so that both orders are equal. */
+static void normalise(IrInst *inst) {
+    if (!ir_op_info(inst->op)->commutative || inst->noperands != 2) return;
+    IrValue *a = ir_resolve(inst->operands[0]), *b = ir_resolve(inst->operands[1]);
+    if (a->id > b->id) {
+        inst->operands[0] = b;
+        inst->operands[1] = a;
+    }
+}
+
+static void cse_region(Cse *cse, IrRegion *region) {
+    VEC(uint64_t) added = {0};
+    for (IrInst *inst = region->first, *next; inst; inst = next) {
+        next = inst->next;
+        for (uint32_t r = 0; r < inst->nregions; r++) cse_region(cse, inst->regions[r]);
+        bool check = is_repeated_check(inst);
+        if (!check && !has_no_identity(inst)) continue;
+        normalise(inst);
+        uint64_t h = hash_inst(inst);
+        Entry *head = map_get(&cse->buckets, h), *e = head;
+        while (e && !same_inst(e->inst, inst)) e = e->shadowed;
+        if (e) {
+            for (uint32_t k = 0; k < inst->nresults; k++)
+                ir_replace(inst->results[k], e->inst->results[k]);
+            ir_remove(inst);
+            cse->context->changed = true;
+            continue;
+        }
+        Entry *fresh = ARENA_NEW(cse->context->scratch, Entry);
+        *fresh = (Entry){inst, head};
+        map_set(&cse->buckets, h, fresh);
+        vec_push(&added, h);
+    }
+    while (added.len) {
+        uint64_t h = vec_pop(&added);
+        map_set(&cse->buckets, h, ((Entry *)map_get(&cse->buckets, h))->shadowed);
+    }
+    vec_free(&added);
+}
+
+void opt_cse(OptContext *c) {
+    Cse cse = {c, {0}};
+    cse_region(&cse, c->func->body);
+    map_free(&cse.buckets);
+    ir_settle(c->func);
+}

@@ -1,0 +1,142 @@
+/* Inlining, callees before callers: functions marked for it, small ones, and those with a single
+   call.  Recursive functions stay.  Functions that nothing reaches are dropped by `prune`. */
+#include "opt/opt.h"
+
+#include "base/bitset.h"
+
+enum { SMALL_BODY = 40, LARGE_CALLER = 20000 };
+
+typedef struct Inliner {
+    OptContext *context;
+    uint32_t *size;     /* instructions, by function id */
+    uint32_t *calls;    /* call sites, by function id */
+    uint8_t *state;     /* 0 unseen, 1 on the stack, 2 done; by function id */
+    bool *recursive;
+} Inliner;
+
+static uint32_t max_func_id(const IrModule *module) {
+    uint32_t max = 0;
+    for (uint32_t k = 0; k < module->funcs.len; k++)
+        if (module->funcs.at[k]->id > max) max = module->funcs.at[k]->id;
+    return max;
+}
+
+static void count_inst(IrInst *inst, void *data) {
+    Inliner *in = data;
+    in->size[inst->parent->func->id]++;
+    if (inst->op == IR_CALL) in->calls[inst->func->id]++;
+}
+
+static bool worth_it(const Inliner *in, const IrFunc *callee, const IrFunc *caller) {
+    if (!callee->body || in->recursive[callee->id] || callee == caller) return false;
+    /* A custom rule belongs to the function as a whole; it is taken apart once differentiation is
+       over. */
+    if (callee->rule) return false;
+    if (callee->flags & IR_FUNC_INLINE) return true;
+    if (in->size[caller->id] > LARGE_CALLER) return false;
+    if (in->size[callee->id] <= SMALL_BODY) return true;
+    return in->calls[callee->id] == 1 && !(callee->flags & IR_FUNC_ROOT);
+}
+
+static void inline_call(Inliner *in, IrInst *call) {
+    IrFunc *callee = call->func, *caller = call->parent->func;
+    IrBuilder b = {.module = in->context->module, .func = caller};
+    irb_before(&b, call);
+    b.pos = call->pos;
+    Map map = {0};
+    for (uint32_t k = 0; k < callee->nparams; k++)
+        map_setp(&map, callee->body->params[k], ir_resolve(call->operands[k]));
+    IrValue **results = ir_clone_body(&b, callee->body, &map);
+    for (uint32_t k = 0; k < call->nresults; k++) ir_replace(call->results[k], results[k]);
+    ir_remove(call);
+    map_free(&map);
+    in->size[caller->id] += in->size[callee->id];
+    in->context->changed = true;
+}
+
+static void inline_region(Inliner *in, IrRegion *region);
+
+/* Callees first, so that what is put in is finished. */
+static void visit(Inliner *in, IrFunc *func) {
+    if (!func->body || in->state[func->id]) return;
+    in->state[func->id] = 1;
+    inline_region(in, func->body);
+    ir_settle(func);
+    in->state[func->id] = 2;
+}
+
+static void inline_region(Inliner *in, IrRegion *region) {
+    for (IrInst *inst = region->first, *next; inst; inst = next) {
+        next = inst->next;
+        for (uint32_t r = 0; r < inst->nregions; r++) inline_region(in, inst->regions[r]);
+        if (inst->op != IR_CALL) continue;
+        if (in->state[inst->func->id] == 1) in->recursive[inst->func->id] = true;
+        visit(in, inst->func);
+        if (worth_it(in, inst->func, region->func)) inline_call(in, inst);
+    }
+}
+
+void opt_inline(OptContext *c) {
+    IrModule *module = c->module;
+    uint32_t n = max_func_id(module) + 1;
+    Inliner in = {c, ARENA_ARRAY(c->scratch, uint32_t, n), ARENA_ARRAY(c->scratch, uint32_t, n),
+                  ARENA_ARRAY(c->scratch, uint8_t, n), ARENA_ARRAY(c->scratch, bool, n)};
+    for (uint32_t k = 0; k < module->funcs.len; k++)
+        if (module->funcs.at[k]->body) ir_walk(module->funcs.at[k]->body, count_inst, &in);
+    for (uint32_t k = 0; k < module->funcs.len; k++) visit(&in, module->funcs.at[k]);
+}
+
+/* ---- prune ---- */
+
+typedef struct Pruner {
+    Bitset reached;
+    VEC(IrFunc *) work;
+} Pruner;
+
+static void reach(Pruner *p, IrFunc *func) {
+    if (func && bitset_add(&p->reached, func->id)) vec_push(&p->work, func);
+}
+
+static void reach_call(IrInst *inst, void *data) {
+    if (inst->op == IR_CALL) reach(data, inst->func);
+}
+
+void opt_prune(OptContext *c) {
+    IrModule *module = c->module;
+    Pruner p = {0};
+    for (uint32_t k = 0; k < module->funcs.len; k++)
+        if (module->funcs.at[k]->flags & IR_FUNC_ROOT) reach(&p, module->funcs.at[k]);
+    while (p.work.len) {
+        IrFunc *func = vec_pop(&p.work);
+        if (func->body) ir_walk(func->body, reach_call, &p);
+        else if (func->deriv.mode != IR_DERIV_NONE) reach(&p, func->deriv.base);
+        reach(&p, func->rule);
+    }
+    /* Rules of scalar functions stay as long as there are derivatives to be made. */
+    bool pending = false;
+    for (uint32_t k = 0; k < module->funcs.len; k++) {
+        const IrFunc *func = module->funcs.at[k];
+        if (bitset_has(&p.reached, func->id) && !func->body && func->deriv.mode != IR_DERIV_NONE)
+            pending = true;
+    }
+    if (pending) {
+        for (uint32_t k = 0; k < IR_MATH_COUNT; k++)
+            for (int w = 0; w < 2; w++) reach(&p, module->math_rules[k][w]);
+        while (p.work.len) {
+            IrFunc *func = vec_pop(&p.work);
+            if (func->body) ir_walk(func->body, reach_call, &p);
+            reach(&p, func->rule);
+        }
+    } else {
+        for (uint32_t k = 0; k < IR_MATH_COUNT; k++)
+            for (int w = 0; w < 2; w++) module->math_rules[k][w] = NULL;
+    }
+    uint32_t to = 0;
+    for (uint32_t k = 0; k < module->funcs.len; k++)
+        if (bitset_has(&p.reached, module->funcs.at[k]->id))
+            module->funcs.at[to++] = module->funcs.at[k];
+    c->changed |= to != module->funcs.len;
+    module->funcs.len = to;
+    bitset_free(&p.reached);
+    vec_free(&p.work);
+}

@@ -1,0 +1,25 @@
+/* What the files of the memory plan share. */
+#ifndef ADL_OPT_MEMORY_INTERNAL_H
+#define ADL_OPT_MEMORY_INTERNAL_H
+
+#include "opt/memory.h"
+
+typedef struct Planner {
+    Arena *arena;
+    const IrModule *module;
+    MemPlan *plan;
+    MemFunc *f;       /* the function at hand */
+    IrRegion **owner; /* by value id: the region that has to end the root */
+    IrInst **last;    /* by value id: its last use, an instruction of that region */
+    VEC(IrValue *) moved; /* roots that end in inner regions, ... */
+    VEC(IrRegion *) moved_to; /* ... in these */
+    bool changed;
+} Planner;
+
+/* The root of what VALUE stands for, NULL if it is not counted. */
+IrValue *mem_root(const MemFunc *f, const IrValue *value);
+/* Does INST write into the memory of operand K? */
+bool mem_writes(const IrInst *inst, uint32_t k);
+void mem_prove_unique(Planner *p);
+
+#endif
