@@ -58,11 +58,13 @@ check-counted: $(BUILT_SOURCES)
 	  $(SHELL) $(top_srcdir)/tests/tools/totals.sh $(TEST_LOGS:.log=.trs); exit $$status
 
 # The tests of the code generator alone, and the files with the results of the last run.
-.PHONY: check-backend list-results
+.PHONY: check-backend check-results check-backend-results
 check-backend:
-	$(MAKE) $(AM_MAKEFLAGS) check-counted TESTS='$(backend_tests)'
-list-results:
+	@$(MAKE) $(AM_MAKEFLAGS) check-counted TESTS='$(backend_tests)'
+check-results:
 	@for result in $(TEST_LOGS:.log=.trs); do echo $(abs_builddir)/$$result; done
+check-backend-results:
+	@$(MAKE) $(AM_MAKEFLAGS) check-results TESTS='$(backend_tests)'
 
 # The same for the case files of one folder or file, without the rest: make cases CASES=tests/cases/x
 .PHONY: cases
