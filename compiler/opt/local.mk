@@ -3,12 +3,18 @@ libdslc_la_SOURCES += \
 	compiler/opt/bounds.c \
 	compiler/opt/cse.c \
 	compiler/opt/dce.c \
+	compiler/opt/fuse.c \
 	compiler/opt/inline.c \
+	compiler/opt/licm.c \
 	compiler/opt/linear.c \
 	compiler/opt/linear.h \
+	compiler/opt/opt.c \
 	compiler/opt/opt.h \
 	compiler/opt/pass.def \
 	compiler/opt/simplify-array.c \
 	compiler/opt/simplify-control.c \
 	compiler/opt/simplify.c \
-	compiler/opt/simplify.h
+	compiler/opt/simplify.h \
+	compiler/opt/sink.c \
+	compiler/opt/uses.c \
+	compiler/opt/uses.h

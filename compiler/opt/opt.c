@@ -1,0 +1,110 @@
+/* The order of the passes.  Derivatives are made from simplified, fused code; what they leave behind
+   goes through the same passes again. */
+#include "opt/opt.h"
+
+#include <string.h>
+
+typedef enum PassScope { SCOPE_FUNC, SCOPE_MODULE } PassScope;
+
+typedef struct PassRow {
+    const char *name;
+    PassScope scope;
+    void (*run)(OptContext *);
+} PassRow;
+
+#define FUNC SCOPE_FUNC
+#define MODULE SCOPE_MODULE
+static const PassRow rows[] = {
+#define PASS(name, scope, title) {#name, scope, opt_##name},
+#include "opt/pass.def"
+#undef PASS
+};
+static const char *const names[] = {
+#define PASS(name, scope, title) #name,
+#include "opt/pass.def"
+#undef PASS
+    NULL,
+};
+#undef FUNC
+#undef MODULE
+
+const char *const *opt_pass_names(void) { return names; }
+
+static const PassRow *find(const char *name) {
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        if (!strcmp(rows[k].name, name)) return &rows[k];
+    return NULL;
+}
+
+/* True if something changed. */
+static bool run(IrModule *module, const PassRow *row, bool after_ad) {
+    OptContext c = {.module = module, .scratch = arena_new(), .after_ad = after_ad};
+    if (row->scope == SCOPE_MODULE) row->run(&c);
+    else
+        for (uint32_t k = 0; k < module->funcs.len; k++) {
+            c.func = module->funcs.at[k];
+            if (c.func->body) row->run(&c);
+        }
+    arena_free(c.scratch);
+    return c.changed;
+}
+
+bool opt_run_pass(IrModule *module, const char *name) {
+    const PassRow *row = find(name);
+    if (row) run(module, row, false);
+    return row != NULL;
+}
+
+typedef struct Sequence {
+    IrModule *module;
+    const OptHooks *hooks;
+    bool after_ad;
+} Sequence;
+
+static bool pass(const Sequence *s, const char *name) {
+    bool changed = run(s->module, find(name), s->after_ad);
+    if (s->hooks && s->hooks->after) s->hooks->after(s->hooks->data, name, s->module);
+    return changed;
+}
+
+/* Folding until nothing changes, but not for ever: each round is linear. */
+static void clean(const Sequence *s) {
+    for (int round = 0; round < 4; round++) {
+        bool changed = pass(s, "simplify");
+        changed |= pass(s, "cse");
+        changed |= pass(s, "dce");
+        if (!changed) return;
+    }
+}
+
+void opt_before_ad(IrModule *module, int level, const OptHooks *hooks) {
+    Sequence s = {module, hooks, false};
+    pass(&s, "prune");
+    if (level == 0) return;
+    pass(&s, "inline");
+    pass(&s, "prune");
+    clean(&s);
+    pass(&s, "bounds");
+    pass(&s, "fuse");
+    clean(&s);
+    pass(&s, "sink");
+}
+
+void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
+    Sequence s = {module, hooks, true};
+    pass(&s, "prune");
+    if (level == 0) return;
+    pass(&s, "inline");
+    pass(&s, "prune");
+    clean(&s);
+    pass(&s, "bounds");
+    for (int round = 0; round < 2; round++) {
+        pass(&s, "fuse");
+        clean(&s);
+        pass(&s, "licm");
+        pass(&s, "bounds");
+        clean(&s);
+    }
+    pass(&s, "sink");
+    pass(&s, "dce");
+}

@@ -1,0 +1,30 @@
+/* Use lists of a function, kept up while a pass adds instructions. */
+#ifndef ADL_OPT_USES_H
+#define ADL_OPT_USES_H
+
+#include "ir/ir.h"
+
+typedef struct Uses {
+    Arena *arena;
+    VEC(struct UseList *) lists; /* by value id; NULL: never used */
+} Uses;
+
+typedef struct UseList {
+    VEC(IrInst *) at; /* an instruction stands as often as it uses the value */
+} UseList;
+
+void uses_init(Uses *uses, IrFunc *func, Arena *arena);
+/* INST and what is in its regions, newly made, use their operands. */
+void uses_add(Uses *uses, IrInst *inst);
+const UseList *uses_of(const Uses *uses, const IrValue *value);
+void uses_free(Uses *uses);
+
+/* May INST be computed although the program would not have come by?  No for what reads memory at an
+   unproved place, divides by a number that may be zero, or may not end. */
+bool opt_speculatable(const IrInst *inst);
+/* Effects, tapes or accumulators of outside anywhere in the region? */
+bool opt_region_pure(const IrRegion *region);
+/* A rough count of operations for one run of the region, with calls of functions counted dear. */
+uint32_t opt_region_cost(const IrRegion *region);
+
+#endif
