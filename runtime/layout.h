@@ -5,10 +5,13 @@
 
    Arrays.  In generated code an array is a data pointer and its dimensions, row-major and
    contiguous.  The data is 64-byte aligned and stands behind an AdlBlock, its header, which counts
-   the names of the block.  Three kinds of memory have no counted header:
-   - constants and stack arrays carry a header whose refs is ADL_REFS_STATIC; it is never written;
+   the names of the block.  A context counts only the blocks that it owns; for it the others are
+   borrowed, outlive it, and are never written in place:
+   - constants carry a header with refs ADL_REFS_STATIC, arrays on the stack one with
+   ADL_REFS_STACK, and owner NULL in both; such headers are never written;
+   - blocks of a tape that a C caller holds have owner NULL;
    - memory of a C caller has no header at all.  The exported wrapper lists such pointers in
-     context->foreign; adl__retain, adl__release and adl__unique look there first.
+     context->foreign; adl__retain, adl__release, adl__unique and adl__tape_keep look there first.
 
    Status.  Generated functions take an AdlContext first and return an int32_t, 0 or an error code.
    After an error nothing needs to be released: adl__context_end frees all that the context owns. */
@@ -21,24 +24,25 @@
 #define ADL_MAX_RANK 8
 #define ADL_ALIGNMENT 64
 #define ADL_REFS_STATIC (-1)
+#define ADL_REFS_STACK (-2)
 
 /* Element kinds: X(NAME, name in the language, bytes).  The numbers are part of the contract. */
-#define ADL_KINDS(X)  \
-    X(BOOL, "bool", 1) \
-    X(I8, "i8", 1)     \
-    X(I16, "i16", 2)   \
-    X(I32, "i32", 4)   \
-    X(I64, "i64", 8)   \
-    X(U8, "u8", 1)     \
-    X(U16, "u16", 2)   \
-    X(U32, "u32", 4)   \
-    X(U64, "u64", 8)   \
-    X(F16, "f16", 2)   \
-    X(BF16, "bf16", 2) \
-    X(F32, "f32", 4)   \
-    X(F64, "f64", 8)   \
-    X(C64, "c64", 8)   \
-    X(C128, "c128", 16) \
+#define ADL_KINDS(X)                                                                               \
+    X(BOOL, "bool", 1)                                                                             \
+    X(I8, "i8", 1)                                                                                 \
+    X(I16, "i16", 2)                                                                               \
+    X(I32, "i32", 4)                                                                               \
+    X(I64, "i64", 8)                                                                               \
+    X(U8, "u8", 1)                                                                                 \
+    X(U16, "u16", 2)                                                                               \
+    X(U32, "u32", 4)                                                                               \
+    X(U64, "u64", 8)                                                                               \
+    X(F16, "f16", 2)                                                                               \
+    X(BF16, "bf16", 2)                                                                             \
+    X(F32, "f32", 4)                                                                               \
+    X(F64, "f64", 8)                                                                               \
+    X(C64, "c64", 8)                                                                               \
+    X(C128, "c128", 16)                                                                            \
     X(STR, "str", 16)
 
 typedef enum AdlKind {
@@ -55,28 +59,29 @@ typedef struct adl_tape AdlTape;
 
 /* The header of an array's memory; the data follows at once. */
 struct AdlBlock {
-    int64_t refs;      /* atomic; ADL_REFS_STATIC: not counted */
-    int64_t bytes;     /* asked for */
-    AdlBlock *prev;    /* in the owner's list */
+    int64_t refs;   /* atomic: names in the owner's context; or ADL_REFS_STATIC, ADL_REFS_STACK */
+    int64_t bytes;  /* asked for */
+    AdlBlock *prev; /* in the owner's list */
     AdlBlock *next;
     AdlContext *owner; /* NULL once a tape that left its context holds the block */
     int64_t capacity;  /* of the memory, header included */
-    int64_t spare[2];
+    int64_t holds;     /* atomic: tapes that hold the block */
+    int64_t spare;
 };
 
 /* What an exported function makes on its stack, uninitialised; see adl__context_begin. */
 struct AdlContext {
-    int32_t error;             /* 0, or the code of the first error */
-    int32_t lock;              /* spin lock over the lists below */
+    int32_t error;              /* 0, or the code of the first error */
+    int32_t lock;               /* spin lock over the lists below */
     const void *const *foreign; /* pointers without a header: memory of a C caller */
     int64_t foreign_count;
-    AdlBlock *live;            /* blocks not yet released */
-    AdlTape *tapes;            /* tapes not yet freed or given to the caller */
-    struct AdlCache *cache;    /* released blocks for reuse */
-    char *message;             /* of the error, zero-terminated, or NULL */
+    AdlBlock *live;         /* blocks not yet released */
+    AdlTape *tapes;         /* tapes not yet freed or given to the caller */
+    struct AdlCache *cache; /* released blocks for reuse */
+    char *message;          /* of the error, zero-terminated, or NULL */
     int64_t message_bytes;
-    int64_t live_bytes;        /* in blocks that are alive */
-    int64_t peak_bytes;        /* the most that was */
+    int64_t live_bytes;                   /* in blocks that are alive */
+    int64_t peak_bytes;                   /* the most that was */
     const struct AdlArguments *arguments; /* of the program, or NULL */
     int64_t spare[5];
 };
@@ -96,13 +101,19 @@ typedef struct AdlStr {
 } AdlStr;
 
 /* An argument of a message. */
-typedef enum AdlArgTag { ADL_ARG_I64, ADL_ARG_U64, ADL_ARG_F64, ADL_ARG_BOOL, ADL_ARG_STR } AdlArgTag;
+typedef enum AdlArgTag {
+    ADL_ARG_I64,
+    ADL_ARG_U64,
+    ADL_ARG_F64,
+    ADL_ARG_BOOL,
+    ADL_ARG_STR
+} AdlArgTag;
 
 typedef struct AdlArg {
     int64_t tag; /* AdlArgTag */
     union {
-        int64_t i;  /* I64, U64, BOOL */
-        double f;   /* F64 */
+        int64_t i;     /* I64, U64, BOOL */
+        double f;      /* F64 */
         const char *s; /* STR; zero-terminated if len is -1 */
     } value;
     int64_t len; /* of STR */
@@ -121,37 +132,40 @@ typedef struct AdlArg {
    Reading forwards:   adl__tape_first(tape, &c);
                        if (c.cur == c.end) adl__tape_next(&c);
                        the entry is at c.cur;  c.cur += n
-   The reader asks for the sizes that the writer pushed, in order, so that "cur == begin" is the only
-   check it needs; entries of 0 bytes are not pushed.  Cursors are plain values: copying one is
+   The reader asks for the sizes that the writer pushed, in order, so that "cur == begin" is the
+   only check it needs; entries of 0 bytes are not pushed.  Cursors are plain values: copying one is
    a second reader.  A cursor that adl__tape_mark filled can be given to adl__tape_rewind. */
 struct AdlChunk {
     AdlChunk *prev;
     AdlChunk *next;
-    char *used;      /* end of the entries; valid for chunks that are left or sealed */
-    char *end;       /* end of the memory */
+    char *used;       /* end of the entries; valid for chunks that are left or sealed */
+    char *end;        /* end of the memory */
     int64_t spare[4]; /* the entries follow at once */
 };
 
 typedef struct AdlCursor {
     char *cur;
-    char *begin;     /* of the entries of this chunk */
-    char *end;       /* of the entries of this chunk */
+    char *begin; /* of the entries of this chunk */
+    char *end;   /* of the entries of this chunk */
     AdlChunk *chunk;
-    int64_t kept;    /* used by marks */
+    int64_t kept;     /* used by marks */
     int64_t children; /* used by marks */
 } AdlCursor;
 
 struct adl_tape {
     char *cur; /* where the next entry goes */
     char *end;
-    AdlChunk *chunk;   /* the one that cur is in */
+    AdlChunk *chunk; /* the one that cur is in */
     AdlChunk *first;
-    int64_t refs;      /* atomic */
-    int64_t type;      /* which function, activities and options it is of */
-    AdlContext *owner; /* NULL once it was given to the caller */
+    int64_t memory;       /* bytes of this structure as allocated */
+    int64_t refs;         /* atomic: names in the owner's context */
+    int64_t holds;        /* atomic: tapes that hold it, and the caller it was given to */
+    int64_t type;         /* which function, activities and options it is of */
+    AdlContext *owner;    /* NULL once it was given to the caller */
     AdlTape *prev, *next; /* in the owner's list */
-    int64_t lock;
-    void **kept;       /* blocks that the tape holds */
+    int32_t lock;         /* spin lock over what follows */
+    int32_t spare;
+    void **kept; /* blocks that the tape holds */
     int64_t kept_count, kept_capacity;
     AdlTape **children; /* tapes that the tape holds */
     int64_t children_count, children_capacity;
@@ -178,15 +192,15 @@ typedef struct AdlParam {
 
 typedef struct AdlParamValue {
     union {
-        int64_t i; /* integers: sign- or zero-extended; bool: 0 or 1 */
-        double f;  /* f64 */
-        float f32; /* f32 */
+        int64_t i;     /* integers: sign- or zero-extended; bool: 0 or 1 */
+        double f;      /* f64 */
+        float f32;     /* f32 */
         uint16_t half; /* f16, bf16 */
         float c64[2];
         double c128[2];
         AdlStr str;
-    } scalar;                    /* offset 0: the value in its own kind */
-    void *data;                  /* arrays: a block with one reference, owned by the context */
+    } scalar;   /* offset 0: the value in its own kind */
+    void *data; /* arrays: a block with one reference, owned by the context */
     int64_t dims[ADL_MAX_RANK];
     int64_t given;
 } AdlParamValue;
@@ -198,7 +212,7 @@ typedef enum AdlMainFlag {
 /* RUN gets the values in the order of the parameters, those not given to be filled in by their
    defaults, and sets *STATUS, which is 0 before, to main's result. */
 typedef struct AdlMain {
-    const char *doc;  /* main's /// comment, or NULL */
+    const char *doc; /* main's /// comment, or NULL */
     const AdlParam *params;
     int32_t (*run)(AdlContext *context, AdlParamValue *values, int32_t *status);
     int32_t count;
@@ -217,33 +231,33 @@ typedef enum AdlClass {
     ADL_CLASS_PTR
 } AdlClass;
 
-#define ADL_CALL_TYPES(X)                            \
-    X(T_VOID, void, ADL_CLASS_VOID)                  \
-    X(T_HALF, uint16_t, ADL_CLASS_I16)               \
-    X(T_I32, int32_t, ADL_CLASS_I32)                 \
-    X(T_I64, int64_t, ADL_CLASS_I64)                 \
-    X(T_F32, float, ADL_CLASS_F32)                   \
-    X(T_F64, double, ADL_CLASS_F64)                  \
-    X(T_CTX, AdlContext *, ADL_CLASS_PTR)            \
-    X(T_SITE, const AdlSite *, ADL_CLASS_PTR)        \
-    X(T_TEXT, const char *, ADL_CLASS_PTR)           \
-    X(T_DATA, void *, ADL_CLASS_PTR)                 \
-    X(T_CDATA, const void *, ADL_CLASS_PTR)          \
-    X(T_PDATA, void **, ADL_CLASS_PTR)               \
-    X(T_DIMS, const int64_t *, ADL_CLASS_PTR)        \
-    X(T_PI64, int64_t *, ADL_CLASS_PTR)              \
-    X(T_PSTR, AdlStr *, ADL_CLASS_PTR)               \
-    X(T_ARGS, const AdlArg *, ADL_CLASS_PTR)         \
-    X(T_TAPE, AdlTape *, ADL_CLASS_PTR)              \
-    X(T_CTAPE, const AdlTape *, ADL_CLASS_PTR)       \
-    X(T_CURSOR, AdlCursor *, ADL_CLASS_PTR)          \
-    X(T_CCURSOR, const AdlCursor *, ADL_CLASS_PTR)   \
-    X(T_BODY, AdlBody, ADL_CLASS_PTR)                \
-    X(T_MAIN, const AdlMain *, ADL_CLASS_PTR)        \
-    X(T_ARGV, char **, ADL_CLASS_PTR)                \
-    X(T_CF64, const double *, ADL_CLASS_PTR)         \
-    X(T_PF64, double *, ADL_CLASS_PTR)               \
-    X(T_CF32, const float *, ADL_CLASS_PTR)          \
+#define ADL_CALL_TYPES(X)                                                                          \
+    X(T_VOID, void, ADL_CLASS_VOID)                                                                \
+    X(T_HALF, uint16_t, ADL_CLASS_I16)                                                             \
+    X(T_I32, int32_t, ADL_CLASS_I32)                                                               \
+    X(T_I64, int64_t, ADL_CLASS_I64)                                                               \
+    X(T_F32, float, ADL_CLASS_F32)                                                                 \
+    X(T_F64, double, ADL_CLASS_F64)                                                                \
+    X(T_CTX, AdlContext *, ADL_CLASS_PTR)                                                          \
+    X(T_SITE, const AdlSite *, ADL_CLASS_PTR)                                                      \
+    X(T_TEXT, const char *, ADL_CLASS_PTR)                                                         \
+    X(T_DATA, void *, ADL_CLASS_PTR)                                                               \
+    X(T_CDATA, const void *, ADL_CLASS_PTR)                                                        \
+    X(T_PDATA, void **, ADL_CLASS_PTR)                                                             \
+    X(T_DIMS, const int64_t *, ADL_CLASS_PTR)                                                      \
+    X(T_PI64, int64_t *, ADL_CLASS_PTR)                                                            \
+    X(T_PSTR, AdlStr *, ADL_CLASS_PTR)                                                             \
+    X(T_ARGS, const AdlArg *, ADL_CLASS_PTR)                                                       \
+    X(T_TAPE, AdlTape *, ADL_CLASS_PTR)                                                            \
+    X(T_CTAPE, const AdlTape *, ADL_CLASS_PTR)                                                     \
+    X(T_CURSOR, AdlCursor *, ADL_CLASS_PTR)                                                        \
+    X(T_CCURSOR, const AdlCursor *, ADL_CLASS_PTR)                                                 \
+    X(T_BODY, AdlBody, ADL_CLASS_PTR)                                                              \
+    X(T_MAIN, const AdlMain *, ADL_CLASS_PTR)                                                      \
+    X(T_ARGV, char **, ADL_CLASS_PTR)                                                              \
+    X(T_CF64, const double *, ADL_CLASS_PTR)                                                       \
+    X(T_PF64, double *, ADL_CLASS_PTR)                                                             \
+    X(T_CF32, const float *, ADL_CLASS_PTR)                                                        \
     X(T_PF32, float *, ADL_CLASS_PTR)
 
 /* Attributes in calls.def, for the optimiser.  No call unwinds. */
