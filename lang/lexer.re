@@ -246,7 +246,7 @@ static int string_broken(Parser *parser, const unsigned char *begin, YYSTYPE *va
 static void comment_add(Parser *parser, const unsigned char *begin, const unsigned char *end) {
     if (end > begin && end[-1] == '\r') end--;
     if (parser->comments) {
-        ParseComment comment = {{TEXT_AT(parser, begin), TEXT_AT(parser, end)}};
+        ParseComment comment = {{TEXT_AT(parser, begin), TEXT_AT(parser, end)}, false};
         vec_push(&parser->comments->list, comment);
     }
 }
@@ -261,6 +261,7 @@ static void comment_line(Parser *parser, const unsigned char *begin) {
     if (to > from && to[-1] == '\r') to--;
     if (to > from && *from == ' ') from++;
     if (parser->documented) strbuf_char(&parser->doc, '\n');
+    else if (parser->comments) parser->doc_comment = parser->comments->list.len - 1;
     strbuf_add_n(&parser->doc, (const char *)from, (size_t)(to - from));
     parser->documented = true;
 }
@@ -537,7 +538,9 @@ int lexer_next(Parser *parser, YYSTYPE *value, Span *span) {
         *span = (Span){TEXT_AT(parser, begin), TEXT_AT(parser, parser->cursor)};
         if (parser->documented) {
             build_doc(&parser->build, span->begin,
-                      text_copy(parser, (const unsigned char *)parser->doc.text, parser->doc.len));
+                      text_copy(parser, (const unsigned char *)(parser->doc.len ? parser->doc.text : ""),
+                                parser->doc.len),
+                      parser->doc_comment);
             strbuf_clear(&parser->doc);
             parser->documented = false;
         }

@@ -45,6 +45,7 @@ typedef struct Parser {
     Pos lexical_error;                /* one more than where the last error of the lexer begins */
     StrBuf doc;                       /* documentation that waits for its token */
     bool documented;
+    uint32_t doc_comment; /* the first comment of it */
     bool interpolated;            /* inside {...} of a string */
     uint32_t interpolation_depth; /* brackets that were open at its start */
     bool stopped;                 /* a fatal message was given: the input ends here */

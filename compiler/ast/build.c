@@ -88,8 +88,8 @@ AstListBuilder *build_append(AstBuilder *b, AstListBuilder *list, AstNode *node)
 
 /* ---- documentation ------------------------------------------------------------------------ */
 
-void build_doc(AstBuilder *b, Pos next, AstText text) {
-    AstDoc doc = {next, text};
+void build_doc(AstBuilder *b, Pos next, AstText text, uint32_t first) {
+    AstDoc doc = {next, first, b->comments ? b->comments->list.len - first : 0, text};
     vec_push(&b->docs, doc);
 }
 
@@ -98,13 +98,14 @@ static AstText doc_at(const AstBuilder *b, Pos pos) {
     uint32_t lo = 0, hi = b->docs.len;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (b->docs.at[mid].next < pos)
-            lo = mid + 1;
-        else
-            hi = mid;
+        if (b->docs.at[mid].next < pos) lo = mid + 1;
+        else hi = mid;
     }
-    bool found = lo < b->docs.len && b->docs.at[lo].next == pos;
-    return found ? b->docs.at[lo].text : (AstText){NULL, 0};
+    if (lo == b->docs.len || b->docs.at[lo].next != pos) return (AstText){NULL, 0};
+    const AstDoc *doc = &b->docs.at[lo];
+    for (uint32_t i = 0; i < doc->ncomments; i++)
+        b->comments->list.at[doc->comment + i].documents = true;
+    return doc->text;
 }
 
 /* ---- items -------------------------------------------------------------------------------- */

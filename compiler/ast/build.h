@@ -9,6 +9,7 @@
 /* Documentation, and the position of the token that follows it. */
 typedef struct AstDoc {
     Pos next;
+    uint32_t comment, ncomments; /* where it stands among the comments, if these are wanted */
     AstText text;
 } AstDoc;
 
@@ -31,7 +32,8 @@ typedef struct AstListBuilder {
 void build_init(AstBuilder *b, ParseSession *session, ParseComments *comments);
 void build_free(AstBuilder *b);
 AstFile *build_file(AstBuilder *b, Span span);
-void build_doc(AstBuilder *b, Pos next, AstText text);
+/* TEXT is documentation before the token at NEXT; its comments begin with number FIRST. */
+void build_doc(AstBuilder *b, Pos next, AstText text, uint32_t first);
 
 AstListBuilder *build_list(AstBuilder *b, AstNode *first); /* FIRST may be NULL: empty */
 AstListBuilder *build_append(AstBuilder *b, AstListBuilder *list, AstNode *node);

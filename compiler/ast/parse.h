@@ -20,7 +20,8 @@ AstFile *parse_file(ParseSession *session, const SourceFile *file);
 
 /* What the tree does not hold and a formatter needs. */
 typedef struct ParseComment {
-    Span span; /* with its marks; without the end of its line */
+    Span span;      /* with its marks; without the end of its line */
+    bool documents; /* it is documentation, and something follows that it documents */
 } ParseComment;
 
 typedef struct ParseComments {
