@@ -1,2 +1,3 @@
 # The manual pages.
-dist_man_MANS +=
+dist_man_MANS += \
+  %D%/libadl.3
