@@ -5,6 +5,7 @@
 
 unit_programs = \
   tests/unit/base \
+  tests/unit/driver \
   tests/unit/source
 
 test_scripts = \
@@ -70,4 +71,4 @@ check-backend-results:
 .PHONY: cases
 cases: all-am
 	@$(MAKE) $(AM_MAKEFLAGS) tests/tools/case-runner && $(AM_TESTS_ENVIRONMENT) \
-	  cd $(top_srcdir) && $$CASE_RUNNER $(BLESS) $(CASES)
+	  cd $(top_srcdir) && $$CASE_RUNNER --status $(if $(BLESS),--bless) $(CASES)

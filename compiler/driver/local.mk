@@ -2,10 +2,14 @@
 libdslc_la_SOURCES += \
   %D%/driver.c %D%/driver.h \
   %D%/help.c \
+  %D%/link.c %D%/link.h \
   %D%/options.c %D%/options.h \
+  %D%/output.c %D%/output.h \
   %D%/paths.c %D%/paths.h \
   %D%/pipeline.c %D%/pipeline.h \
-  %D%/response.c %D%/response.h
+  %D%/process.c %D%/process.h \
+  %D%/response.c %D%/response.h \
+  %D%/timing.c %D%/timing.h
 
 bin_PROGRAMS += dslc
 dslc_SOURCES = %D%/main.c

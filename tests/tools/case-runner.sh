@@ -22,7 +22,7 @@ export DSLC
 # expect WHAT STATUS PATTERN: runs the case in "$work/case.adl"; its status and output must match.
 expect() {
   number=$((number + 1))
-  output=$("$CASE_RUNNER" "$work/case.adl")
+  output=$("$CASE_RUNNER" --status "$work/case.adl")
   status=$?
   if test $status -eq "$2" && printf '%s\n' "$output" | grep -q -e "$3"; then
     echo "ok $number - $1"
