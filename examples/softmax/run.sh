@@ -1,0 +1,5 @@
+#!/bin/sh
+# Runs the example.  DSLC: the compiler (default: dslc).
+set -eu
+cd "$(dirname "$0")"
+"${DSLC:-dslc}" run softmax.adl --table data/iris.csv
