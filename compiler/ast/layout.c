@@ -49,20 +49,27 @@ void layout_close(Layout *layout) {
 
 /* ---- measuring ---------------------------------------------------------------------------- */
 
-static int width(const Layout *layout, const LayoutToken *token) {
+/* The columns of a text, up to its first new line if it has one (a comment may). */
+static int width(const Layout *layout, const LayoutToken *token, bool *line) {
     const char *text = layout->pool.text + token->at;
-    if (memchr(text, '\n', token->len)) return LAYOUT_COLUMNS + 1;
-    return (int)utf8_count(text, token->len);
+    const char *end = memchr(text, '\n', token->len);
+    *line = end != NULL;
+    return (int)utf8_count(text, end ? (size_t)(end - text) : token->len);
 }
 
 /* The columns of what follows token I up to the next break at its level, if it stays on one line;
    more than ROOM if that is more.  A new line that comes in any case ends it too, and is told. */
 static int measure(const Layout *layout, uint32_t i, int room, bool *forced) {
     int columns = 0, depth = 0;
+    bool line = false;
     for (i++; i < layout->tokens.len && columns <= room; i++) {
         const LayoutToken *token = &layout->tokens.at[i];
         switch (token->type) {
-        case TEXT: columns += width(layout, token); break;
+        case TEXT:
+            columns += width(layout, token, &line);
+            if (!line) break;
+            *forced = true;
+            return columns;
         case TEXT_IF_BROKEN: break;
         case COMMENT: *forced = true; return columns;
         case OPEN: depth++; break;
@@ -82,11 +89,14 @@ static int measure(const Layout *layout, uint32_t i, int room, bool *forced) {
 /* Does the block that opens with token I fit on this line, with what follows up to a break? */
 static bool block_fits(const Layout *layout, uint32_t i) {
     int columns = 0, depth = 0, room = LAYOUT_COLUMNS - layout->column;
-    bool closed = false;
+    bool closed = false, line = false;
     for (; i < layout->tokens.len && columns <= room; i++) {
         const LayoutToken *token = &layout->tokens.at[i];
         switch (token->type) {
-        case TEXT: columns += width(layout, token); break;
+        case TEXT:
+            columns += width(layout, token, &line);
+            if (line) return closed && columns <= room;
+            break;
         case TEXT_IF_BROKEN: break;
         case COMMENT: return closed;
         case OPEN: depth++; break;

@@ -34,10 +34,6 @@ static void text_n(Printer *p, AstText s) {
     layout_text(&p->layout, s.at, s.len);
 }
 
-static void sym(Printer *p, AstIdent name) {
-    if (name.sym) layout_text(&p->layout, name.sym->text, name.sym->len);
-}
-
 static void open(Printer *p, LayoutGroup group, int step) {
     if (!p->unbroken) layout_open(&p->layout, group, step);
 }
@@ -178,6 +174,12 @@ static void inner_comments(Printer *p, Pos pos) {
     }
 }
 
+static void sym(Printer *p, AstIdent name) {
+    if (!name.sym) return;
+    inner_comments(p, name.span.begin);
+    layout_text(&p->layout, name.sym->text, name.sym->len);
+}
+
 /* Documentation, where no comments are at hand that hold it. */
 static void print_doc(Printer *p, AstText doc) {
     if (p->comments || p->heads_only || !doc.at) return;
@@ -194,6 +196,19 @@ static void print_doc(Printer *p, AstText doc) {
     }
 }
 
+/* The most new lines before what stands at NEXT or a comment that is printed right before it. */
+static int lines_above(Printer *p, Pos next) {
+    int most = lines_before(p, next);
+    uint32_t first = p->next_comment;
+    for (const ParseComment *c; (c = comment_before(p, next)); p->next_comment++) {
+        int lines = lines_before(p, c->span.begin);
+        if (is_line_comment(p, c) && !lines) lines = 1;
+        if (lines > most) most = lines;
+    }
+    p->next_comment = first;
+    return most;
+}
+
 /* A possible break before what stands at NEXT. */
 static void break_before(Printer *p, int flags, Pos next, bool forced) {
     if (p->unbroken) {
@@ -208,35 +223,21 @@ static void break_before(Printer *p, int flags, Pos next, bool forced) {
         flags &= ~LAYOUT_AFTER_BLOCK;
     }
     flags &= ~LAYOUT_BLANK;
-    if (blank && lines_before(p, next) > 1) flags |= LAYOUT_BLANK;
-    if (forced)
-        flags |= LAYOUT_FORCED;
-    else
-        flags &= ~LAYOUT_AFTER_BLOCK;
+    if (blank && lines_above(p, next) > 1) flags |= LAYOUT_BLANK;
+    if (forced) flags |= LAYOUT_FORCED;
     layout_break(&p->layout, flags);
     inner_comments(p, next);
 }
 
-/* Is there a new line before what stands at NEXT, or before a comment there? */
-static bool is_below(Printer *p, Pos next) {
-    if (lines_before(p, next)) return true;
-    uint32_t first = p->next_comment;
-    bool below = false;
-    for (const ParseComment *c; !below && (c = comment_before(p, next)); p->next_comment++)
-        below = lines_before(p, c->span.begin) > 0 || is_line_comment(p, c);
-    p->next_comment = first;
-    return below;
-}
-
 static void break_at(Printer *p, int flags, Pos next) {
-    break_before(p, flags, next, is_below(p, next));
+    break_before(p, flags, next, lines_above(p, next) > 0);
 }
 
 /* NODES between OPENING and CLOSING, as many on a line as fit. */
 static void print_list(Printer *p, const char *opening, AstList nodes, const char *closing, Pos end,
                        void (*print)(Printer *p, const AstNode *node)) {
     text(p, opening);
-    bool below = nodes.len && is_below(p, nodes.at[0]->span.begin);
+    bool below = nodes.len && lines_above(p, nodes.at[0]->span.begin) > 0;
     if (below)
         open(p, LAYOUT_LINE, LAYOUT_INDENT);
     else
@@ -480,7 +481,7 @@ static void print_part(Printer *p, const AstNode *node) {
 /* A single head as all arguments hugs the parentheses. */
 static void print_args(Printer *p, AstList args, Pos end) {
     bool hugs =
-        args.len == 1 && args.at[0]->kind == AST_Comp && !is_below(p, args.at[0]->span.begin);
+        args.len == 1 && args.at[0]->kind == AST_Comp && !lines_above(p, args.at[0]->span.begin);
     if (!hugs) {
         print_list(p, "(", args, ")", end, print_arg);
         return;
@@ -763,16 +764,7 @@ static void print_braces(Printer *p, Span span, AstList nodes, const AstNode *va
                          void (*print)(Printer *p, const AstNode *node), const char *comma) {
     uint32_t count = nodes.len + (value ? 1 : 0);
     const AstNode *first = nodes.len ? nodes.at[0] : value;
-    /* several lines: asked of the two ends only, so that nesting costs nothing */
-    bool several = false;
-    if (p->source) {
-        uint32_t first_line, last_line, column;
-        source_line_col(p->source, span.begin, &first_line, &column);
-        source_line_col(p->source, span.end, &last_line, &column);
-        several = first_line != last_line;
-    } else {
-        several = count > 0 && !p->unbroken;
-    }
+    bool several = p->source ? several_lines(p, span) : count > 0 && !p->unbroken;
     text(p, "{");
     if (!count && !comment_before(p, span.end)) {
         text(p, " }");
@@ -928,10 +920,13 @@ static void print_generic(Printer *p, const AstNode *node) {
     sym(p, generic->cls);
 }
 
+static Pos last_end(AstList list) {
+    return list.at[list.len - 1]->span.end;
+}
+
 static void print_signature(Printer *p, AstList generics, AstList params, const AstNode *ret,
                             Pos end) {
-    Pos params_begin = params.len ? params.at[0]->span.begin : 0;
-    if (generics.len) print_list(p, "<", generics, ">", params_begin, print_generic);
+    if (generics.len) print_list(p, "<", generics, ">", last_end(generics), print_generic);
     print_list(p, "(", params, ")", ret ? ret->span.begin : end, print_param);
     print_ret(p, ret);
 }
@@ -962,8 +957,7 @@ static void print_name(Printer *p, const AstNode *node) {
 static void print_struct(Printer *p, const AstStruct *item) {
     text(p, "struct ");
     sym(p, item->name);
-    Pos fields = item->fields.len ? item->fields.at[0]->span.begin : item->node.span.end;
-    if (item->sizes.len) print_list(p, "[", item->sizes, "]", fields, print_name);
+    if (item->sizes.len) print_list(p, "[", item->sizes, "]", last_end(item->sizes), print_name);
     if (p->heads_only) return;
     text(p, " ");
     print_braces(p, item->node.span, item->fields, NULL, print_field, ",");
