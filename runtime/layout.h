@@ -77,13 +77,15 @@ struct AdlContext {
     int64_t foreign_count;
     AdlBlock *live;         /* blocks not yet released */
     AdlTape *tapes;         /* tapes not yet freed or given to the caller */
-    struct AdlCache *cache; /* released blocks for reuse */
+    struct AdlFree *recent; /* a few released areas, for reuse */
+    int64_t recent_count;
+    struct AdlCache *cache; /* more of them, by size */
     char *message;          /* of the error, zero-terminated, or NULL */
     int64_t message_bytes;
     int64_t live_bytes;                   /* in blocks that are alive */
     int64_t peak_bytes;                   /* the most that was */
     const struct AdlArguments *arguments; /* of the program, or NULL */
-    int64_t spare[5];
+    int64_t spare[3];
 };
 
 /* Where in the source an operation stands; a constant. */

@@ -1,9 +1,9 @@
 /* memory.c: contexts, and blocks with a count of their names.
 
    A context lists the blocks it owns, so that an error needs no clean-up in generated code, and
-   keeps released memory in lists by size class (four classes for each doubling), so that a loop
-   which allocates and frees does not go to the system each time.  It keeps at most as much as was
-   once alive, and frees all of it at its end. */
+   keeps released memory, the last few areas in one list, more in lists by size class (four classes
+   for each doubling), so that a loop which allocates and frees does not go to the system each time.
+   It keeps at most as much as was once alive, and frees all of it at its end. */
 #include "core/memory.h"
 
 #include <string.h>
@@ -16,8 +16,11 @@
 #define CLASS_COUNT 164 /* up to 2^48 bytes; larger memory is not kept */
 #define CACHE_FLOOR ((int64_t)64 << 20)
 
-typedef struct Free {
-    struct Free *next;
+#define RECENT_COUNT 8
+
+typedef struct AdlFree {
+    struct AdlFree *next;
+    int64_t capacity;
 } Free;
 
 struct AdlCache {
@@ -39,45 +42,73 @@ static int size_class(int64_t *bytes) {
     return 4 + (e - 8) * 4 + (int)((*bytes - ((int64_t)1 << e)) / step) - 1;
 }
 
+/* An area of exactly CAPACITY bytes from the few that CONTEXT, which is locked, got back last. */
+static void *take_recent(AdlContext *context, int64_t capacity) {
+    for (Free **at = &context->recent; *at; at = &(*at)->next) {
+        Free *entry = *at;
+        if (entry->capacity != capacity) continue;
+        *at = entry->next;
+        context->recent_count--;
+        return entry;
+    }
+    return NULL;
+}
+
+static void *take_cached(AdlContext *context, int slot, int64_t capacity) {
+    struct AdlCache *cache = context->cache;
+    Free *entry = cache ? cache->free[slot] : NULL;
+    if (!entry) return NULL;
+    cache->free[slot] = entry->next;
+    cache->bytes -= capacity;
+    return entry;
+}
+
 void *memory_take(AdlContext *context, int64_t *capacity) {
-    int class = size_class(capacity);
-    if (class < CLASS_COUNT && __atomic_load_n(&context->cache, __ATOMIC_ACQUIRE)) {
+    int slot = size_class(capacity);
+    if (slot < CLASS_COUNT) {
         lock_take(&context->lock);
-        Free *found = context->cache->free[class];
-        if (found) {
-            context->cache->free[class] = found->next;
-            context->cache->bytes -= *capacity;
-        }
+        void *found = take_recent(context, *capacity);
+        if (!found) found = take_cached(context, slot, *capacity);
         lock_give(&context->lock);
         if (found) return found;
     }
     void *memory = allocator_take((size_t)*capacity);
-    if (!memory && context->cache) {
-        lock_take(&context->lock);
-        memory_drop_cache(context);
-        lock_give(&context->lock);
-        memory = allocator_take((size_t)*capacity);
-    }
-    return memory;
+    if (memory) return memory;
+    lock_take(&context->lock);
+    bool dropped = context->recent || context->cache;
+    memory_drop_cache(context);
+    lock_give(&context->lock);
+    if (!dropped) return NULL;
+    return allocator_take((size_t)*capacity);
 }
 
-/* Whether MEMORY went into the cache of CONTEXT, which is locked. */
+/* The cache by classes; NULL if there is no memory for it. */
+static struct AdlCache *cache_of(AdlContext *context) {
+    if (!context->cache) {
+        context->cache = allocator_take(sizeof *context->cache);
+        if (context->cache) memset(context->cache, 0, sizeof *context->cache);
+    }
+    return context->cache;
+}
+
+/* Whether MEMORY of CAPACITY bytes is kept for reuse by CONTEXT, which is locked. */
 static bool keep(AdlContext *context, void *memory, int64_t capacity) {
     int64_t rounded = capacity;
-    int class = size_class(&rounded);
+    int slot = size_class(&rounded);
     int64_t limit = context->peak_bytes > CACHE_FLOOR ? context->peak_bytes : CACHE_FLOOR;
-    if (class == CLASS_COUNT) return false;
-    if (!context->cache) {
-        struct AdlCache *cache = allocator_take(sizeof *cache);
-        if (!cache) return false;
-        memset(cache, 0, sizeof *cache);
-        __atomic_store_n(&context->cache, cache, __ATOMIC_RELEASE);
-    }
-    if (context->cache->bytes + capacity > limit) return false;
+    if (slot == CLASS_COUNT) return false;
     Free *entry = memory;
-    entry->next = context->cache->free[class];
-    context->cache->free[class] = entry;
-    context->cache->bytes += capacity;
+    *entry = (Free){context->recent, capacity};
+    if (context->recent_count < RECENT_COUNT && capacity <= limit / RECENT_COUNT) {
+        context->recent = entry;
+        context->recent_count++;
+        return true;
+    }
+    struct AdlCache *cache = cache_of(context);
+    if (!cache || cache->bytes + capacity > limit) return false;
+    entry->next = cache->free[slot];
+    cache->free[slot] = entry;
+    cache->bytes += capacity;
     return true;
 }
 
@@ -91,23 +122,22 @@ void memory_give(AdlContext *context, void *memory, int64_t capacity) {
     if (!kept) allocator_give(memory, (size_t)capacity);
 }
 
-/* The capacity of class CLASS: the inverse of size_class. */
-static int64_t class_capacity(int class) {
-    if (class < 4) return (class + 1) * 64;
-    int e = 8 + (class - 4) / 4;
-    return ((int64_t)1 << e) + ((class - 4) % 4 + 1) * ((int64_t)1 << (e - 2));
+static void drop_list(Free *entry) {
+    while (entry) {
+        Free *next = entry->next;
+        allocator_give(entry, (size_t)entry->capacity);
+        entry = next;
+    }
 }
 
 void memory_drop_cache(AdlContext *context) {
     struct AdlCache *cache = context->cache;
-    if (!cache) return;
-    for (int slot = 0; slot < CLASS_COUNT; slot++)
-        while (cache->free[slot]) {
-            Free *entry = cache->free[slot];
-            cache->free[slot] = entry->next;
-            allocator_give(entry, (size_t)class_capacity(slot));
-        }
-    cache->bytes = 0;
+    drop_list(context->recent);
+    context->recent = NULL;
+    context->recent_count = 0;
+    for (int slot = 0; cache && slot < CLASS_COUNT; slot++) drop_list(cache->free[slot]);
+    allocator_give(cache, sizeof *cache);
+    context->cache = NULL;
 }
 
 /* -- contexts -- */
@@ -124,8 +154,6 @@ int32_t adl__context_end(AdlContext *context, int32_t status) {
         allocator_give(block, (size_t)block->capacity);
     }
     memory_drop_cache(context);
-    allocator_give(context->cache, sizeof(struct AdlCache));
-    context->cache = NULL;
     error_publish(context, status);
     return status;
 }

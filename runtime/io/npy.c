@@ -197,6 +197,7 @@ static int32_t read_header(const FileJob *job, const char *bytes, int64_t count,
 
 static void swap_bytes(const char *from, int64_t bytes, bool pair, char *to) {
     int64_t half = pair ? bytes / 2 : bytes;
+    if (bytes > 16) return; /* no kind is larger */
     for (int64_t part = 0; part < bytes; part += half)
         for (int64_t i = 0; i < half; i++) to[part + i] = from[part + half - 1 - i];
 }

@@ -1,7 +1,7 @@
 /* product.c: products of matrices and vectors.
 
-   Through CBLAS where there is one and the product is worth its start-up, else by loops that go
-   along rows.  Zero sizes never reach CBLAS, which refuses the leading dimension 0. */
+   Through CBLAS where there is one and the product is worth its start-up, else by loops.  Zero
+   sizes never reach CBLAS, which refuses the leading dimension 0. */
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
@@ -12,45 +12,99 @@
 #include <cblas.h>
 #endif
 
-enum { BLOCK_K = 128, BLOCK_N = 512 };
+/* The loops: op(B) is packed in panels of TILE_N columns and BLOCK_K rows, op(A) in strips of
+   TILE_M rows, both filled with zeros at the edges, so that one kernel with all its sums in
+   registers serves every shape.  For each element of C the sum goes over k in order, in blocks of
+   BLOCK_K. */
+enum { TILE_M = 4, TILE_N = 8, BLOCK_K = 256 };
 
-/* The loops for element type T.  BLOCK_K rows of op(B), BLOCK_N wide, stay in the cache while all
-   rows of C pass; the innermost loop has unit stride unless B is transposed. */
+typedef struct Shape {
+    bool ta, tb;
+    int64_t m, n, k;
+} Shape;
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 #define DEFINE_LOOPS(T, suffix)                                                                    \
-    static void gemm_block_##suffix(int64_t m, int64_t n, int64_t k, int64_t j0, int64_t j1,       \
-                                    int64_t p0, int64_t p1, bool ta, const T *a, const T *b,       \
-                                    T *c) {                                                        \
-        for (int64_t i = 0; i < m; i++)                                                            \
-            for (int64_t p = p0; p < p1; p++) {                                                    \
-                T s = ta ? a[p * m + i] : a[i * k + p];                                            \
-                const T *row = b + p * n;                                                          \
-                T *to = c + i * n;                                                                 \
-                for (int64_t j = j0; j < j1; j++) to[j] += s * row[j];                             \
+    typedef T Row_##suffix __attribute__((vector_size(TILE_N * sizeof(T))));                       \
+                                                                                                   \
+    static void pack_a_##suffix(const Shape *shape, const T *a, int64_t i0, int64_t p0,            \
+                                int64_t count, T strip[][TILE_M]) {                                \
+        for (int64_t r = 0; r < TILE_M; r++)                                                       \
+            for (int64_t p = 0; p < count; p++) {                                                  \
+                int64_t i = i0 + r, q = p0 + p;                                                    \
+                strip[p][r] = i >= shape->m ? 0                                                    \
+                              : shape->ta   ? a[q * shape->m + i]                                  \
+                                            : a[i * shape->k + q];                                   \
             }                                                                                      \
     }                                                                                              \
                                                                                                    \
-    static void gemm_dots_##suffix(int64_t m, int64_t n, int64_t k, bool ta, const T *a,           \
-                                   const T *b, T *c) {                                             \
-        for (int64_t i = 0; i < m; i++)                                                            \
-            for (int64_t j = 0; j < n; j++) {                                                      \
-                T s = 0;                                                                           \
-                for (int64_t p = 0; p < k; p++)                                                    \
-                    s += (ta ? a[p * m + i] : a[i * k + p]) * b[j * k + p];                        \
-                c[i * n + j] += s;                                                                 \
+    static void pack_b_##suffix(const Shape *shape, const T *b, int64_t j0, int64_t p0,            \
+                                int64_t count, Row_##suffix *panel) {                              \
+        for (int64_t p = 0; p < count; p++)                                                        \
+            for (int64_t c = 0; c < TILE_N; c++) {                                                 \
+                int64_t j = j0 + c, q = p0 + p;                                                    \
+                panel[p][c] = j >= shape->n ? 0                                                    \
+                              : shape->tb   ? b[j * shape->k + q]                                  \
+                                            : b[q * shape->n + j];                                   \
             }                                                                                      \
+    }                                                                                              \
+                                                                                                   \
+    /* One tile: OUT = STRIP . PANEL. */                                                           \
+    static void kernel_##suffix(int64_t count, T strip[][TILE_M], const Row_##suffix *panel,       \
+                                Row_##suffix out[TILE_M]) {                                        \
+        Row_##suffix s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};                                       \
+        for (int64_t p = 0; p < count; p++) {                                                      \
+            s0 += strip[p][0] * panel[p];                                                          \
+            s1 += strip[p][1] * panel[p];                                                          \
+            s2 += strip[p][2] * panel[p];                                                          \
+            s3 += strip[p][3] * panel[p];                                                          \
+        }                                                                                          \
+        out[0] = s0;                                                                               \
+        out[1] = s1;                                                                               \
+        out[2] = s2;                                                                               \
+        out[3] = s3;                                                                               \
+    }                                                                                              \
+                                                                                                   \
+    static void panel_##suffix(const Shape *shape, const T *a, const T *b, T *c, int64_t j0,       \
+                               int64_t p0) {                                                       \
+        T strip[BLOCK_K][TILE_M];                                                                  \
+        Row_##suffix panel[BLOCK_K], tile[TILE_M];                                                 \
+        int64_t count = smaller(BLOCK_K, shape->k - p0);                                           \
+        int64_t width = smaller(TILE_N, shape->n - j0);                                            \
+        pack_b_##suffix(shape, b, j0, p0, count, panel);                                           \
+        for (int64_t i0 = 0; i0 < shape->m; i0 += TILE_M) {                                        \
+            pack_a_##suffix(shape, a, i0, p0, count, strip);                                       \
+            kernel_##suffix(count, strip, panel, tile);                                            \
+            for (int64_t r = 0; r < smaller(TILE_M, shape->m - i0); r++)                           \
+                for (int64_t j = 0; j < width; j++) c[(i0 + r) * shape->n + j0 + j] += tile[r][j]; \
+        }                                                                                          \
     }                                                                                              \
                                                                                                    \
     static void gemm_loops_##suffix(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T *a, \
                                     const T *b, T *c, bool accumulate) {                           \
+        Shape shape = {ta, tb, m, n, k};                                                           \
         if (!accumulate) memset(c, 0, (size_t)(m * n) * sizeof(T));                                \
-        if (tb) {                                                                                  \
-            gemm_dots_##suffix(m, n, k, ta, a, b, c);                                              \
-            return;                                                                                \
+        for (int64_t j = 0; j < n; j += TILE_N)                                                    \
+            for (int64_t p = 0; p < k; p += BLOCK_K) panel_##suffix(&shape, a, b, c, j, p);        \
+    }                                                                                              \
+                                                                                                   \
+    /* The sum of a row in TILE_N parts. */                                                        \
+    static T dot_##suffix(int64_t n, const T *x, const T *y) {                                     \
+        Row_##suffix sums = {0};                                                                   \
+        T sum = 0;                                                                                 \
+        int64_t j = 0;                                                                             \
+        for (; j + TILE_N <= n; j += TILE_N) {                                                     \
+            Row_##suffix a, b;                                                                     \
+            memcpy(&a, x + j, sizeof a);                                                           \
+            memcpy(&b, y + j, sizeof b);                                                           \
+            sums += a * b;                                                                         \
         }                                                                                          \
-        for (int64_t j = 0; j < n; j += BLOCK_N)                                                   \
-            for (int64_t p = 0; p < k; p += BLOCK_K)                                               \
-                gemm_block_##suffix(m, n, k, j, j + BLOCK_N < n ? j + BLOCK_N : n, p,              \
-                                    p + BLOCK_K < k ? p + BLOCK_K : k, ta, a, b, c);               \
+        for (; j < n; j++) sum += x[j] * y[j];                                                     \
+        for (int c = 0; c < TILE_N; c++) sum += sums[c];                                           \
+        return sum;                                                                                \
     }                                                                                              \
                                                                                                    \
     static void gemv_loops_##suffix(bool trans, int64_t rows, int64_t cols, const T *a,            \
@@ -58,13 +112,8 @@ enum { BLOCK_K = 128, BLOCK_N = 512 };
         if (!accumulate) memset(y, 0, (size_t)(trans ? cols : rows) * sizeof(T));                  \
         for (int64_t i = 0; i < rows; i++) {                                                       \
             const T *row = a + i * cols;                                                           \
-            T s = 0;                                                                               \
-            if (trans)                                                                             \
-                for (int64_t j = 0; j < cols; j++) y[j] += x[i] * row[j];                          \
-            else {                                                                                 \
-                for (int64_t j = 0; j < cols; j++) s += row[j] * x[j];                             \
-                y[i] += s;                                                                         \
-            }                                                                                      \
+            if (!trans) y[i] += dot_##suffix(cols, row, x);                                        \
+            for (int64_t j = 0; trans && j < cols; j++) y[j] += x[i] * row[j];                     \
         }                                                                                          \
     }
 

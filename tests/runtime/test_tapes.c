@@ -1,4 +1,6 @@
 /* test_tapes.c: tapes are written once and read any number of times. */
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,6 +193,79 @@ START_TEST(a_tape_outlives_its_context) {
 }
 END_TEST
 
+/* Reads the tape of make_exported many times, keeping it in tapes of its own. */
+static void *read_often(void *env) {
+    AdlTape *tape = env;
+    for (int round = 0; round < 200; round++) {
+        AdlContext context;
+        adl__context_begin(&context);
+        AdlTape *own = adl__tape_new(&context, 1);
+        AdlCursor cursor;
+        adl__tape_first(tape, &cursor);
+        double *kept = *(double **)(void *)cursor.cur;
+        bool ok = adl__tape_keep(&context, own, kept, 8) == kept && *kept == 2.5 &&
+                  adl__tape_keep_tape(&context, own, tape) == 0;
+        if (round % 2) {
+            adl__tape_export(&context, own);
+            adl__context_end(&context, 0);
+            ok = ok && adl_tape_free(&own) == 0;
+        } else
+            adl__context_end(&context, 0);
+        if (!ok) return NULL;
+    }
+    return tape;
+}
+
+START_TEST(several_threads_read_one_tape) {
+    AdlTape *tape = make_exported();
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, read_often, tape), 0);
+    for (int i = 0; i < 3; i++) {
+        void *result;
+        ck_assert_int_eq(pthread_join(threads[i], &result), 0);
+        ck_assert_ptr_eq(result, tape);
+    }
+    ck_assert_int_eq(adl_tape_free(&tape), 0);
+}
+END_TEST
+
+/* Allocates, frees and writes child tapes in a context that others use too. */
+static void *share_context(void *env) {
+    AdlTape *tape = env;
+    AdlContext *context = tape->owner;
+    for (int i = 0; i < 500; i++) {
+        char *data = adl__alloc(context, 100 * (i % 7));
+        AdlTape *child = adl__tape_child(context, tape);
+        if (!data || !child || !adl__tape_keep(context, tape, data, 1)) return NULL;
+        *(int64_t *)adl__tape_push(context, child, 8) = i;
+        adl__retain(context, data);
+        adl__release(context, data);
+        adl__release(context, data);
+    }
+    return tape;
+}
+
+START_TEST(several_threads_share_one_context) {
+    AdlContext context;
+    adl__context_begin(&context);
+    AdlTape *tape = adl__tape_new(&context, 1);
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, share_context, tape), 0);
+    for (int i = 0; i < 3; i++) {
+        void *result;
+        ck_assert_int_eq(pthread_join(threads[i], &result), 0);
+        ck_assert_ptr_eq(result, tape);
+    }
+    ck_assert_int_eq(tape->children_count, 1500);
+    adl__tape_release(&context, tape);
+    ck_assert_ptr_null(context.live);
+    ck_assert_ptr_null(context.tapes);
+    adl__context_end(&context, 0);
+}
+END_TEST
+
 START_TEST(a_tape_may_hold_one_of_the_caller) {
     failing_install(0);
     AdlTape *inner = make_exported();
@@ -286,6 +361,8 @@ TCase *tests_of_tapes(void) {
     tcase_add_test(tests, a_tape_keeps_arrays);
     tcase_add_test(tests, a_tape_copies_memory_of_the_caller);
     tcase_add_test(tests, a_tape_outlives_its_context);
+    tcase_add_test(tests, several_threads_read_one_tape);
+    tcase_add_test(tests, several_threads_share_one_context);
     tcase_add_test(tests, a_tape_may_hold_one_of_the_caller);
     tcase_add_test(tests, deep_nests_of_tapes_are_freed);
     tcase_add_test(tests, wrong_tapes_are_refused);
