@@ -220,6 +220,29 @@ START_TEST(damaged_files_are_errors) {
 }
 END_TEST
 
+/* Random changes of a sound file: an array or an error, and nothing that a sanitizer minds. */
+START_TEST(mutated_files_do_no_harm) {
+    static const char sound[] = "\x93NUMPY\1\0\x3c\0"
+                                "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }  \n"
+                                "0123456789abcdefghijklmn";
+    static const char letters[] = "0123456789'\"{}()[],:<>|=?biufcTFL \n\0\xff";
+    srand(11);
+    for (int round = 0; round < 4000; round++) {
+        char file[sizeof sound];
+        size_t count = sizeof sound - 1;
+        memcpy(file, sound, sizeof sound);
+        for (int changes = 1 + rand() % 4; changes > 0; changes--)
+            file[(size_t)rand() % count] = letters[(size_t)rand() % sizeof letters];
+        if (rand() % 8 == 0) count = (size_t)rand() % count;
+        write_file(path, file, count);
+        int32_t status = load(rand() % 2 ? ADL_KIND_F64 : ADL_KIND_I16, rand() % 3);
+        ck_assert_int_eq(status, context.error);
+        adl__context_end(&context, status);
+        adl__context_begin(&context);
+    }
+}
+END_TEST
+
 START_TEST(missing_files_are_errors) {
     unlink(path);
     char expected[512];
@@ -340,6 +363,7 @@ TCase *tests_of_npy(void) {
     tcase_add_test(tests, what_a_type_cannot_hold_is_an_error);
     tcase_add_test(tests, the_rank_must_be_right);
     tcase_add_test(tests, damaged_files_are_errors);
+    tcase_add_test(tests, mutated_files_do_no_harm);
     tcase_add_test(tests, missing_files_are_errors);
     tcase_add_test(tests, what_is_saved_comes_back);
     tcase_add_test(tests, a_failing_save_leaves_the_old_file);

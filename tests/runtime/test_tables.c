@@ -131,6 +131,29 @@ START_TEST(long_tables_grow) {
 }
 END_TEST
 
+START_TEST(random_tables_do_no_harm) {
+    static const char letters[] = "0123456789..,,;\t\"\"\n\n\r#+-eEixnaft \xef\xbb\xbf";
+    srand(12);
+    for (int round = 0; round < 6000; round++) {
+        char text[64];
+        size_t count = (size_t)rand() % sizeof text;
+        for (size_t i = 0; i < count; i++) text[i] = letters[(size_t)rand() % (sizeof letters - 1)];
+        write_file(path, text, count);
+        int64_t len = (int64_t)strlen(path);
+        int32_t kind = rand() % (ADL_KIND_C128 + 1);
+        int32_t status =
+            adl__load_csv(&context, NULL, path, len, kind, 1 + rand() % 2, &data, dims);
+        ck_assert_int_eq(status, context.error);
+        adl__context_end(&context, status);
+        adl__context_begin(&context);
+        status = adl__load_text(&context, NULL, path, len, rand() % 2, &data, dims);
+        ck_assert_int_eq(status, context.error);
+        adl__context_end(&context, status);
+        adl__context_begin(&context);
+    }
+}
+END_TEST
+
 static int32_t load_text(const char *text, int words) {
     write_file(path, text, strlen(text));
     return adl__load_text(&context, NULL, path, (int64_t)strlen(path), words, &data, dims);
@@ -192,6 +215,7 @@ TCase *tests_of_tables(void) {
     tcase_add_test(tests, mistakes_have_a_place);
     tcase_add_test(tests, numbers_are_exact);
     tcase_add_test(tests, long_tables_grow);
+    tcase_add_test(tests, random_tables_do_no_harm);
     tcase_add_test(tests, lists_of_numbers);
     tcase_add_test(tests, what_is_saved_comes_back);
     return tests;
