@@ -6,6 +6,7 @@
 unit_programs = \
   tests/unit/base \
   tests/unit/driver \
+  tests/unit/ir-cases \
   tests/unit/source
 
 test_scripts = \
@@ -30,7 +31,7 @@ tests_tools_case_runner_LDADD = libdslc.la
 LDADD = tests/unit/libunit.la libdslc.la $(CHECK_LIBS)
 TESTS += $(test_scripts)
 
-EXTRA_DIST += $(test_scripts) tests/tools/totals.sh
+EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/cases/ir
 
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

@@ -237,6 +237,12 @@ IrValue *irb_argsort(IrBuilder *b, IrValue *x) {
     return finish(b, inst, ir_array(b->module, IR_I64, 1, x->type->dims));
 }
 
+IrValue *irb_stop(IrBuilder *b, IrValue *x) {
+    IrInst *inst = begin(b, IR_STOP, 1, 0);
+    put(inst, 0, 1, &x);
+    return finish(b, inst, inst->operands[0]->type);
+}
+
 IrValue *irb_contract(IrBuilder *b, IrValue *x, IrValue *y, uint32_t flags) {
     int64_t dims[2];
     uint32_t rank = 0;

@@ -120,6 +120,7 @@ static bool follow_dim(const IrValue **x, uint32_t *k, IrValue **size) {
     case IR_SLICE: *size = operands[1 + rank + *k]; return false;
     case IR_UPDATE:
     case IR_ASSIGN:
+    case IR_STOP:
     case IR_ARGSORT: *x = operands[0]; return true;
     case IR_TRANSPOSE:
         *x = operands[0];

@@ -18,6 +18,8 @@ IrInst *ir_inst_alloc(IrFunc *func, IrOp op, uint32_t noperands, uint32_t nresul
                       uint32_t nregions);
 /* Into REGION, before BEFORE or (NULL) at its end. */
 void ir_link(IrInst *inst, IrRegion *region, IrInst *before);
+/* A constant of f32 or f64 as the text form has it. */
+void ir_print_real(StrBuf *out, IrScalar scalar, double x);
 /* The region of VALUE's definition. */
 IrRegion *ir_home(const IrValue *value);
 /* Does REGION enclose, or is it, INNER? */

@@ -244,6 +244,7 @@ IrValue *irb_pack(IrBuilder *b, uint32_t n, IrValue *const *values);
 IrValue *irb_concat(IrBuilder *b, uint32_t n, IrValue *const *values);
 IrValue *irb_assume(IrBuilder *b, IrValue *x, IrValue *const *sizes);
 IrValue *irb_argsort(IrBuilder *b, IrValue *x);
+IrValue *irb_stop(IrBuilder *b, IrValue *x);
 IrValue *irb_contract(IrBuilder *b, IrValue *x, IrValue *y, uint32_t flags);
 /* Element by element: a scalar operation, or a BUILD of it over the array's sizes (x or y may be a
    scalar beside an array).  Y is NULL for a unary operation. */

@@ -117,7 +117,9 @@ static void lex_number(IrParser *p) {
 }
 
 void ir_next(IrParser *p) {
+    uint32_t line = p->line;
     skip_blanks(p);
+    p->starts_line = p->line != line;
     p->token = TOKEN_END;
     p->len = 0;
     if (p->at == p->end) return;

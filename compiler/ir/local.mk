@@ -6,6 +6,8 @@ libdslc_la_SOURCES += \
   %D%/export.h \
   %D%/facts.c \
   %D%/internal.h \
+  %D%/interp-array.c %D%/interp-internal.h %D%/interp-parallel.c %D%/interp-runtime.c \
+  %D%/interp-text.c %D%/interp-value.c %D%/interp.c %D%/interp.h \
   %D%/ir.h %D%/op.def \
   %D%/lex.c \
   %D%/module.c \

@@ -124,8 +124,9 @@ typedef struct Draft {
     VEC(Result) results;
 } Draft;
 
+/* There may be none: then what follows stands on a new line. */
 static void parse_operands(IrParser *p, Draft *d) {
-    if (p->token != TOKEN_VALUE) return;
+    if (p->token != TOKEN_VALUE || p->starts_line) return;
     do vec_push(&d->operands, parse_operand(p));
     while (ir_take_punct(p, ','));
 }

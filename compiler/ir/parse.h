@@ -22,6 +22,7 @@ typedef struct IrParser {
     const char *at, *end;
     uint32_t line;
     IrToken token;
+    bool starts_line;
     const char *text; /* of the token: in the source (see len), or decoded */
     size_t len;
     const char *message; /* of the first error; then every token is END */

@@ -100,7 +100,7 @@ static void print_float(StrBuf *out, double x) {
 /* The shortest decimal that reads back as this float. */
 static void print_single(StrBuf *out, double x) {
     char text[32];
-    int digits = 1;
+    int digits = 6;
     if (isnan(x) || isinf(x) || (double)(float)x != x) {
         print_float(out, x);
         return;
@@ -113,14 +113,19 @@ static void print_single(StrBuf *out, double x) {
     if (!strpbrk(text, ".e")) strbuf_add(out, ".0");
 }
 
+void ir_print_real(StrBuf *out, IrScalar scalar, double x) {
+    if (scalar == IR_F32)
+        print_single(out, x);
+    else
+        print_float(out, x);
+}
+
 static void print_const(StrBuf *out, const IrInst *inst) {
     IrType type = inst->nresults ? inst->results[0]->type : NULL;
     if (!type || type->kind != IR_T_SCALAR)
         strbuf_printf(out, "%" PRId64, inst->imm);
-    else if (type->scalar == IR_F32)
-        print_single(out, inst->fimm);
-    else if (type->scalar == IR_F64)
-        print_float(out, inst->fimm);
+    else if (ir_scalar_float(type->scalar))
+        ir_print_real(out, type->scalar, inst->fimm);
     else if (type->scalar == IR_BOOL && (inst->imm == 0 || inst->imm == 1))
         strbuf_add(out, inst->imm ? "true" : "false");
     else if (type->scalar == IR_U64)

@@ -485,6 +485,10 @@ static bool verify_fail(Verifier *v, const IrInst *inst) {
            ir_need(v, inst, type_of(inst, 0)->kind == IR_T_STR, "operand 0 is no str");
 }
 
+static bool verify_stop(Verifier *v, const IrInst *inst) {
+    return counts(v, inst, 1, 1) && result_fits(v, inst, 0, type_of(inst, 0));
+}
+
 bool ir_verify_op(Verifier *v, const IrInst *inst) {
     switch (inst->op) {
     case IR_CONST: return verify_const(v, inst);
@@ -534,6 +538,7 @@ bool ir_verify_op(Verifier *v, const IrInst *inst) {
     case IR_ASSUME: return verify_assume(v, inst);
     case IR_ARGSORT: return verify_argsort(v, inst);
     case IR_CONTRACT: return verify_contract(v, inst);
+    case IR_STOP: return verify_stop(v, inst);
     case IR_WITH_ACC: return verify_with_acc(v, inst);
     case IR_ACC_ADD: return verify_acc_add(v, inst);
     case IR_TAPE_NEW:

@@ -1,0 +1,232 @@
+/* The values of the interpreter: scalars, arrays, texts, tapes. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fatal.h"
+#include "base/memory.h"
+#include "ir/internal.h"
+#include "ir/interp-internal.h"
+
+IrDatum ir_datum_int(int64_t i) {
+    return (IrDatum){IR_D_INT, {.i = i}};
+}
+
+IrDatum ir_datum_float(double f) {
+    return (IrDatum){IR_D_FLOAT, {.f = f}};
+}
+
+IrDatum ir_datum_text(const char *text, size_t len) {
+    IrText *copy = memory_alloc(sizeof *copy + len + 1);
+    copy->refs = 1;
+    copy->len = len;
+    if (len) memcpy(copy->text, text, len);
+    copy->text[len] = '\0';
+    return (IrDatum){IR_D_TEXT, {.text = copy}};
+}
+
+IrDatum ir_datum_array(IrScalar scalar, uint32_t rank, const int64_t *dims) {
+    IrArray *array = memory_zeroed(1, sizeof *array);
+    array->refs = 1;
+    array->scalar = scalar;
+    array->rank = rank;
+    array->count = 1;
+    for (uint32_t k = 0; k < rank; k++) {
+        array->dims[k] = dims[k];
+        CHECK_INTERNAL(dims[k] >= 0 &&
+                       !__builtin_mul_overflow(array->count, dims[k], &array->count));
+    }
+    array->data = memory_zeroed((size_t)array->count + 1, ir_scalar_bytes(scalar));
+    return (IrDatum){IR_D_ARRAY, {.array = array}};
+}
+
+/* ---- counting ---- */
+
+IrDatum ir_datum_share(IrDatum datum) {
+    switch (datum.kind) {
+    case IR_D_NONE:
+    case IR_D_INT:
+    case IR_D_FLOAT: break;
+    case IR_D_ARRAY:
+    case IR_D_ACC: datum.as.array->refs++; break;
+    case IR_D_TEXT: datum.as.text->refs++; break;
+    case IR_D_TAPE:
+        if (datum.as.tape) datum.as.tape->refs++;
+        break;
+    }
+    return datum;
+}
+
+static void drop_array(IrArray *array) {
+    if (--array->refs) return;
+    free(array->data);
+    free(array);
+}
+
+/* Tapes are long: no recursion along them. */
+static void drop_tape(IrTapeCell *cell) {
+    while (cell && --cell->refs == 0) {
+        IrTapeCell *below = cell->below;
+        for (uint32_t i = 0; i < cell->n; i++) ir_datum_drop(&cell->values[i]);
+        free(cell);
+        cell = below;
+    }
+}
+
+void ir_datum_drop(IrDatum *datum) {
+    IrDatum old = *datum;
+    *datum = (IrDatum){0};
+    switch (old.kind) {
+    case IR_D_NONE:
+    case IR_D_INT:
+    case IR_D_FLOAT: break;
+    case IR_D_ARRAY:
+    case IR_D_ACC: drop_array(old.as.array); break;
+    case IR_D_TEXT:
+        if (--old.as.text->refs == 0) free(old.as.text);
+        break;
+    case IR_D_TAPE: drop_tape(old.as.tape); break;
+    }
+}
+
+IrArray *ir_array_own(IrDatum *datum) {
+    IrArray *array = datum->as.array;
+    if (array->refs > 1) {
+        IrDatum copy = ir_datum_array(array->scalar, array->rank, array->dims);
+        ir_array_copy(copy.as.array, 0, array, 0, array->count);
+        ir_datum_drop(datum);
+        array = copy.as.array;
+    }
+    *datum = (IrDatum){0};
+    return array;
+}
+
+IrTapeCell *ir_tape_push(IrDatum *tape, uint32_t n) {
+    IrTapeCell *cell = memory_zeroed(1, sizeof *cell + n * sizeof cell->values[0]);
+    cell->refs = 1;
+    cell->n = n;
+    cell->below = tape->as.tape;
+    *tape = (IrDatum){0};
+    return cell;
+}
+
+/* ---- elements ---- */
+
+IrBits ir_datum_bits(IrDatum datum) {
+    if (datum.kind == IR_D_FLOAT) return (IrBits){.f = datum.as.f};
+    return (IrBits){.i = datum.as.i};
+}
+
+IrDatum ir_bits_datum(IrScalar scalar, IrBits bits) {
+    return ir_scalar_float(scalar) ? ir_datum_float(bits.f) : ir_datum_int(bits.i);
+}
+
+IrDatum ir_array_get(const IrArray *array, int64_t at) {
+    uint32_t bytes = ir_scalar_bytes(array->scalar);
+    const unsigned char *from = array->data + at * bytes;
+    uint64_t bits = 0;
+    if (array->scalar == IR_F32) {
+        float f;
+        memcpy(&f, from, sizeof f);
+        return ir_datum_float((double)f);
+    }
+    if (array->scalar == IR_F64) {
+        double f;
+        memcpy(&f, from, sizeof f);
+        return ir_datum_float(f);
+    }
+    for (uint32_t i = 0; i < bytes; i++) bits |= (uint64_t)from[i] << (8 * i);
+    return ir_datum_int(ir_wrap(array->scalar, (int64_t)bits));
+}
+
+void ir_array_set(IrArray *array, int64_t at, IrDatum value) {
+    uint32_t bytes = ir_scalar_bytes(array->scalar);
+    unsigned char *to = array->data + at * bytes;
+    if (array->scalar == IR_F32) {
+        float f = (float)value.as.f;
+        memcpy(to, &f, sizeof f);
+    } else if (array->scalar == IR_F64) {
+        memcpy(to, &value.as.f, sizeof value.as.f);
+    } else {
+        for (uint32_t i = 0; i < bytes; i++)
+            to[i] = (unsigned char)((uint64_t)value.as.i >> (8 * i));
+    }
+}
+
+void ir_array_copy(IrArray *into, int64_t at, const IrArray *from, int64_t at_from, int64_t count) {
+    uint32_t bytes = ir_scalar_bytes(into->scalar);
+    memcpy(into->data + at * bytes, from->data + at_from * bytes, (size_t)count * bytes);
+}
+
+/* ---- comparing, printing ---- */
+
+static bool equal_floats(double a, double b) {
+    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+    return a == b && signbit(a) == signbit(b);
+}
+
+static bool equal_arrays(const IrArray *a, const IrArray *b) {
+    if (a->scalar != b->scalar || a->rank != b->rank) return false;
+    for (uint32_t k = 0; k < a->rank; k++)
+        if (a->dims[k] != b->dims[k]) return false;
+    for (int64_t i = 0; i < a->count; i++)
+        if (!ir_datum_equal(ir_array_get(a, i), ir_array_get(b, i))) return false;
+    return true;
+}
+
+bool ir_datum_equal(IrDatum a, IrDatum b) {
+    if (a.kind != b.kind) return false;
+    switch (a.kind) {
+    case IR_D_NONE: return true;
+    case IR_D_INT: return a.as.i == b.as.i;
+    case IR_D_FLOAT: return equal_floats(a.as.f, b.as.f);
+    case IR_D_ARRAY:
+    case IR_D_ACC: return equal_arrays(a.as.array, b.as.array);
+    case IR_D_TEXT:
+        return a.as.text->len == b.as.text->len &&
+               memcmp(a.as.text->text, b.as.text->text, a.as.text->len) == 0;
+    case IR_D_TAPE: return a.as.tape == b.as.tape;
+    }
+    return false;
+}
+
+static void print_scalar(StrBuf *out, IrDatum datum, IrScalar scalar) {
+    if (scalar == IR_F16 || scalar == IR_BF16)
+        strbuf_double(out, ir_half_to_double((uint16_t)datum.as.i, scalar == IR_F16 ? 10 : 7));
+    else if (datum.kind == IR_D_FLOAT)
+        ir_print_real(out, scalar, datum.as.f);
+    else if (scalar == IR_BOOL)
+        strbuf_add(out, datum.as.i ? "true" : "false");
+    else if (scalar == IR_U64)
+        strbuf_printf(out, "%" PRIu64, (uint64_t)datum.as.i);
+    else
+        strbuf_printf(out, "%" PRId64, datum.as.i);
+}
+
+/* The part of the array that begins at *AT, from dimension K on. */
+static void print_array(StrBuf *out, const IrArray *array, uint32_t k, int64_t *at) {
+    if (k == array->rank) {
+        print_scalar(out, ir_array_get(array, (*at)++), array->scalar);
+        return;
+    }
+    strbuf_char(out, '[');
+    for (int64_t i = 0; i < array->dims[k]; i++) {
+        if (i) strbuf_add(out, ", ");
+        print_array(out, array, k + 1, at);
+    }
+    strbuf_char(out, ']');
+}
+
+void ir_print_datum(StrBuf *out, IrDatum datum, IrType type) {
+    int64_t at = 0;
+    switch (datum.kind) {
+    case IR_D_NONE: strbuf_add(out, "none"); break;
+    case IR_D_INT: print_scalar(out, datum, type ? type->scalar : IR_I64); break;
+    case IR_D_FLOAT: print_scalar(out, datum, type ? type->scalar : IR_F64); break;
+    case IR_D_ARRAY:
+    case IR_D_ACC: print_array(out, datum.as.array, 0, &at); break;
+    case IR_D_TEXT: strbuf_add_n(out, datum.as.text->text, datum.as.text->len); break;
+    case IR_D_TAPE: strbuf_add(out, "tape"); break;
+    }
+}
