@@ -46,7 +46,8 @@ struct InstanceInfo {
     Module *module;
     Map generics;               /* Sym -> Type: type variables */
     Map sizes;                  /* Sym -> Size: names in the parameters' types */
-    Map bindable;               /* id of a size variable of the parameters -> its Size */
+    Map bindable;               /* id of a size variable of the parameters -> the variable */
+    Map fn_only;                /* the same for names that stand in fn types only */
     Type *declared;             /* by parameter: TYPE_FN as declared, or NULL */
     Type declared_result;       /* as declared, with TYPE_FN in it; instance->result has FNVALs */
     Instance *asked_by;         /* whose body asked first */
@@ -141,6 +142,12 @@ Tree *check_str(FnChecker *f, AstStr *node);
 Tree *check_literal(FnChecker *f, AstNode *node, Type expected, bool negative);
 Tree *check_name(FnChecker *f, AstName *node, Type expected);
 Tree *check_field(FnChecker *f, AstField *node, Type expected);
+Tree *check_type_apply(FnChecker *f, AstTypeApply *node); /* dot<f32> */
+Tree *const_tree(FnChecker *f, const ConstDecl *decl, Span span);
+/* The module that a path names if no local hides it, else NULL; what it has under a name. */
+Module *module_of(FnChecker *f, const AstNode *node);
+NameLookup module_lookup(FnChecker *f, Module *m, AstIdent name);
+int32_t find_part(Type type, Sym name); /* -1: none */
 Tree *check_array(FnChecker *f, AstArray *node, Type expected);
 Tree *check_tuple(FnChecker *f, AstTuple *node, Type expected);
 Tree *check_unary(FnChecker *f, AstUnary *node, Type expected);
@@ -174,6 +181,9 @@ typedef struct Require {
 Tree *require(FnChecker *f, Tree *value, Type want, Tree *node, const Require *how);
 /* WANT with BIND put in, and with the sizes of HAVE where it has `_`. */
 Type required_type(FnChecker *f, Type want, Type have, const Map *bind);
+/* N values for N places at once: first what binds sizes, then what is compared.  Checks go to NODE. */
+bool require_all(FnChecker *f, uint32_t n, Tree *const *values, const Type *wants, Tree *node,
+                 const Require *how);
 /* The same for types only; checks go to NODE.  False after reporting. */
 bool require_type(FnChecker *f, Type have, Type want, Span span, Tree *node, const Require *how);
 /* Equal but for sizes and names of parts? */
@@ -294,6 +304,9 @@ Tree *build_call(FnChecker *f, Instance *inst, CallArg *args, Tree *fn_value, Ty
 Tree *call_decl(FnChecker *f, const FnDecl *decl, AstCall *call, Type expected);
 /* A call of a function value; FN_VALUE its tree, FN_TYPE its declared TYPE_FN or NULL. */
 Tree *call_value(FnChecker *f, Tree *fn_value, Type fn_type, AstCall *call, Type expected);
+/* A call of what a name of the prelude means: its functions (DECL, may be NULL) and rows. */
+Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t math, int32_t builtin,
+                 AstCall *call, Type expected);
 Tree *call_math(FnChecker *f, int32_t row, uint32_t n, CallArg *args, Type expected, Span span);
 /* NULL without a report: the row does not apply to these arguments, try others. */
 Tree *call_builtin(FnChecker *f, int32_t row, AstCall *call, Type expected, bool others);
@@ -323,6 +336,10 @@ Instance *instance_of_row(Checker *c, const FnValue *fn, uint32_t nargs, const T
 /* Makes sure that the body has been checked (functions whose result is only known then). */
 bool instance_need_body(Checker *c, Instance *inst, Span span);
 InstanceInfo *info_of(Checker *c, const Instance *inst);
+/* The type of a call of INST whose size variables are bound in BIND: others are fresh. */
+Type call_result(FnChecker *f, const Instance *inst, const Map *bind);
+/* The rule of row ROW of math.def for SCALAR, made when a body first calls the function. */
+void need_math_rule(Checker *c, int32_t row, Scalar scalar, Span span);
 /* A new instance with its info, in the lists; nothing is checked. */
 Instance *instance_new(Checker *c, InstanceKind kind, const char *name, Span span);
 InstanceInfo *instance_find(Checker *c, uint32_t nkey, const void *const *key);
@@ -337,6 +354,16 @@ bool class_has(Sym cls, Type type);  /* class NULL: any */
 Type class_representative(Checker *c, Sym cls);
 
 /* ---- bodies ---- */
+Tree *require_result(FnChecker *f, Tree *value);
+uint8_t default_act(Type type, bool mut);
+/* Parameter I of INST (of N), with its activity; its scope binding is made by check_body. */
+void instance_set_param(Checker *c, Instance *inst, uint32_t i, Sym name, Type type, bool mut,
+                        uint8_t act, Span span);
+/* All size variables of the parameters into info->bindable. */
+void instance_collect_sizes(Instance *inst, InstanceInfo *info);
+void instance_queue(Checker *c, Instance *inst);
+/* The function that computes the default of parameter I of DECL from the earlier ones. */
+Instance *instance_of_default(Checker *c, const Instance *of, uint32_t i, Span span);
 void check_body(Checker *c, Instance *inst);
 void fn_checker_begin(FnChecker *f, Checker *c, Instance *inst, Module *module);
 void fn_checker_end(FnChecker *f);
@@ -349,7 +376,14 @@ Tree *check_deriv_value(FnChecker *f, AstDeriv *node, Type expected);
 /* A call of a derivative: DERIV is of kind FN_DERIV, FN_VALUE its tree (captures). */
 Tree *check_deriv_call(FnChecker *f, const FnValue *deriv, AstCall *call, Tree *fn_value,
                        Type expected);
+/* The instance of a derivative for a call with these types (NULL: those of its operand). */
+Instance *instance_of_deriv(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
+                            Span span);
 /* grad f(...) written at once: activity words in the call are requests. */
 Tree *check_deriv_apply(FnChecker *f, AstDeriv *node, AstCall *call, Type expected);
+/* What instance_of_fnvalue calls for a value of kind FN_DERIV: ARG_TYPES are those of the
+   derivative's own parameters, in order. */
+Instance *instance_of_deriv(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
+                            Span span);
 
 #endif

@@ -117,6 +117,27 @@ static void report_type(FnChecker *f, Type have, Type want, Span span, const Req
     conversion_help(f, have, want);
 }
 
+bool require_all(FnChecker *f, uint32_t n, Tree *const *values, const Type *wants, Tree *node,
+                 const Require *how) {
+    bool ok = true;
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_poison(values[i]->type) || is_poison(wants[i])) {
+            ok = false;
+        } else if (!same_shape(wants[i], values[i]->type)) {
+            report_type(f, values[i]->type, wants[i], values[i]->span, &how[i]);
+            ok = false;
+        }
+    }
+    for (uint32_t pass = 0; ok && pass < 2; pass++)
+        for (uint32_t i = 0; i < n; i++) {
+            Matcher m = {.f = f, .node = node, .span = values[i]->span, .how = &how[i],
+                         .later = pass == 1};
+            match_sizes(&m, wants[i], values[i]->type);
+            if (m.failed) ok = false;
+        }
+    return ok;
+}
+
 bool require_type(FnChecker *f, Type have, Type want, Span span, Tree *node, const Require *how) {
     if (is_poison(have) || is_poison(want)) return true;
     if (!same_shape(want, have)) {

@@ -153,42 +153,37 @@ Type type_tape(TypeTable *t, const struct Instance *of) {
     return type_intern(t, &(struct TypeInfo){.kind = TYPE_TAPE, .tape_of = of});
 }
 
-/* T with DIM of every size. */
-typedef struct DimMap {
-    Size (*dim)(TypeTable *t, Size size, const void *data);
-    const void *data;
-} DimMap;
-
-static Type map_dims(TypeTable *t, Type type, const DimMap *f) {
+Type type_map_sizes(TypeTable *t, Type type, Size (*dim)(TypeTable *t, Size size, void *data),
+                    void *data) {
     if (type->kind != TYPE_ARRAY && type->kind != TYPE_TUPLE && type->kind != TYPE_STRUCT &&
         type->kind != TYPE_FN)
         return type;
     struct TypeInfo key = *type;
     uint32_t ndims = type->kind == TYPE_STRUCT ? type->nsizes : type->rank;
     key.dims = ARENA_ARRAY(t->arena, Size, ndims);
-    for (uint32_t i = 0; i < ndims; i++) key.dims[i] = f->dim(t, type->dims[i], f->data);
+    for (uint32_t i = 0; i < ndims; i++) key.dims[i] = dim(t, type->dims[i], data);
     key.parts = ARENA_ARRAY(t->arena, TypePart, type->nparts);
     for (uint32_t i = 0; i < type->nparts; i++) {
         key.parts[i] = type->parts[i];
-        key.parts[i].type = map_dims(t, type->parts[i].type, f);
+        key.parts[i].type = type_map_sizes(t, type->parts[i].type, dim, data);
     }
-    if (type->elem) key.elem = map_dims(t, type->elem, f);
+    if (type->elem) key.elem = type_map_sizes(t, type->elem, dim, data);
     return type_intern(t, &key);
 }
 
-static Size subst_dim(TypeTable *t, Size size, const void *map) { return size_subst(t, size, map); }
+static Size subst_dim(TypeTable *t, Size size, void *map) { return size_subst(t, size, map); }
 
 Type type_subst(TypeTable *t, Type type, const Map *map) {
-    return map->len ? map_dims(t, type, &(DimMap){subst_dim, map}) : type;
+    return map->len ? type_map_sizes(t, type, subst_dim, (void *)map) : type;
 }
 
-static Size erase_dim(TypeTable *t, Size size, const void *data) {
+static Size erase_dim(TypeTable *t, Size size, void *data) {
     (void)size;
     (void)data;
     return size_any(t);
 }
 
-Type type_erase(TypeTable *t, Type type) { return map_dims(t, type, &(DimMap){erase_dim, NULL}); }
+Type type_erase(TypeTable *t, Type type) { return type_map_sizes(t, type, erase_dim, NULL); }
 
 bool type_mentions(Type type, bool (*want)(Size var, void *data), void *data) {
     uint32_t ndims = type->kind == TYPE_STRUCT ? type->nsizes : type->rank;

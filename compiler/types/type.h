@@ -105,6 +105,9 @@ Type type_erase(TypeTable *t, Type type);
 Type type_drop_dims(TypeTable *t, Type array, uint32_t n);
 /* T for each index of a space: type_array, but T itself if RANK is 0. */
 Type type_add_dims(TypeTable *t, Type type, uint32_t rank, const Size *dims);
+/* T with DIM of each of its sizes. */
+Type type_map_sizes(TypeTable *t, Type type, Size (*dim)(TypeTable *t, Size size, void *data),
+                    void *data);
 /* As written in messages: "[n, 3]f64", "(x: f64, ok: bool)". */
 void type_print(StrBuf *out, Type type);
 const char *type_text(TypeTable *t, Type type); /* in the arena */

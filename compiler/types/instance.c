@@ -1,0 +1,436 @@
+/* Instances: one body for one choice of type variables and function arguments.  Sizes are variables
+   of the instance and no part of its key. */
+#include "types/internal.h"
+
+#include <string.h>
+
+enum { CHAIN_LIMIT = 120 };
+
+InstanceInfo *info_of(Checker *c, const Instance *inst) { return map_getp(&c->infos, inst); }
+
+/* ---- the table ---- */
+
+static uint64_t hash_key(uint32_t n, const void *const *key) {
+    uint64_t h = n;
+    for (uint32_t i = 0; i < n; i++) h = hash_mix(h, (uint64_t)(uintptr_t)key[i]);
+    return h;
+}
+
+InstanceInfo *instance_find(Checker *c, uint32_t n, const void *const *key) {
+    for (InstanceInfo *e = map_get(&c->instances, hash_key(n, key)); e; e = e->next)
+        if (e->nkey == n && !memcmp(e->key, key, n * sizeof *key)) return e;
+    return NULL;
+}
+
+void instance_add_key(Checker *c, InstanceInfo *info, uint32_t n, const void *const *key) {
+    info->hash = hash_key(n, key);
+    info->nkey = n;
+    info->key = ARENA_ARRAY(c->arena, const void *, n);
+    memcpy(info->key, key, n * sizeof *key);
+    info->next = map_get(&c->instances, info->hash);
+    map_set(&c->instances, info->hash, info);
+}
+
+/* The chain of requests is as long as a program's functions are deep, unless it never ends. */
+static void report_endless(Checker *c, const InstanceInfo *info, Span span) {
+    if (c->too_deep) return;
+    c->too_deep = true;
+    diag_report(c->diags, DIAG_ENDLESS, span,
+                "`%s` would be specialised without end", info->instance->name);
+    const InstanceInfo *at = info;
+    for (uint32_t i = 0; at && at->asked_by && i < 4; i++) {
+        diag_note(c->diags, at->asked_at, "`%s` asks for `%s`", at->asked_by->name,
+                  at->instance->name);
+        at = info_of(c, at->asked_by);
+    }
+}
+
+Instance *instance_new(Checker *c, InstanceKind kind, const char *name, Span span) {
+    Instance *inst = ARENA_NEW(c->arena, Instance);
+    InstanceInfo *info = ARENA_NEW(c->arena, InstanceInfo);
+    inst->kind = kind;
+    inst->name = name;
+    inst->span = span;
+    inst->id = c->all.len;
+    inst->result = type_unit(c->types);
+    inst->result_act = ACT_ACTIVE;
+    info->instance = inst;
+    if (c->current) {
+        info->asked_by = c->current->inst;
+        InstanceInfo *by = info_of(c, info->asked_by);
+        info->chain = by ? by->chain + 1 : 1;
+    }
+    vec_push(&c->all, inst);
+    map_setp(&c->infos, inst, info);
+    return inst;
+}
+
+void instance_queue(Checker *c, Instance *inst) {
+    InstanceInfo *info = info_of(c, inst);
+    if (info->chain > CHAIN_LIMIT) {
+        report_endless(c, info, info->asked_at.begin ? info->asked_at : inst->span);
+        inst->failed = true;
+        inst->checked = true;
+        inst->body = tree_new(c->arena, T_POISON, type_poison(c->types), inst->span);
+        return;
+    }
+    vec_push(&c->queue, inst);
+}
+
+/* ---- parameters ---- */
+
+uint8_t default_act(Type type, bool mut) {
+    if (!type->has_floats || type->has_fns) return ACT_CONST;
+    return mut ? ACT_DUPLICATED : ACT_ACTIVE;
+}
+
+void instance_set_param(Checker *c, Instance *inst, uint32_t i, Sym name, Type type, bool mut,
+                        uint8_t act, Span span) {
+    Local *local = ARENA_NEW(c->arena, Local);
+    *local = (Local){.name = name, .span = span, .type = type, .var = mut, .mut = mut,
+                     .owner = inst, .id = i};
+    inst->params[i] = local;
+    inst->act[i] = act;
+}
+
+static bool collect_var(Size var, void *data) {
+    Map *map = data;
+    map_set(map, var->id, (void *)var);
+    return false;
+}
+
+void instance_collect_sizes(Instance *inst, InstanceInfo *info) {
+    for (uint32_t i = inst->ncaptures; i < inst->nparams; i++) {
+        Local *p = inst->params[i];
+        type_mentions(p->type, collect_var, &info->bindable);
+        if (p->size) size_mentions(p->size, collect_var, &info->bindable);
+    }
+}
+
+/* The function types of WRITTEN replaced by the function values of ACTUAL. */
+static Type put_functions(Checker *c, Type written, Type actual) {
+    if (!written->has_fns || !actual || is_poison(actual)) return written;
+    if (written->kind == TYPE_FN) return actual;
+    if (written->kind != TYPE_TUPLE || actual->kind != TYPE_TUPLE) return written;
+    TypePart *parts = ARENA_ARRAY(c->arena, TypePart, written->nparts);
+    for (uint32_t i = 0; i < written->nparts; i++) {
+        parts[i] = written->parts[i];
+        parts[i].type = put_functions(c, parts[i].type, actual->parts[i].type);
+    }
+    return type_tuple(c->types, written->nparts, parts);
+}
+
+static Size fresh_dim(TypeTable *t, Size size, void *data) {
+    (void)data;
+    return size_var(t, size->kind == SIZE_VAR ? size->name : NULL);
+}
+
+/* Names that stand alone as dimensions outside function types become sizes. */
+static void bind_dims(TypeScope *s, AstNode *type) {
+    AstList *dims = type->kind == AST_TypeArray  ? &((AstTypeArray *)type)->dims
+                    : type->kind == AST_TypeName ? &((AstTypeName *)type)->dims
+                                                 : NULL;
+    for (uint32_t i = 0; dims && i < dims->len; i++) {
+        if (dims->at[i]->kind != AST_Name) continue;
+        Sym name = ((AstName *)dims->at[i])->name.sym;
+        NameLookup found = modules_lookup(&s->c->modules, s->module, name);
+        if (found.kind != ITEM_CONST && !map_hasp(s->sizes, name))
+            map_setp(s->sizes, name, (void *)size_var(s->c->types, name));
+    }
+    if (type->kind == AST_TypeArray) bind_dims(s, ((AstTypeArray *)type)->elem);
+    if (type->kind == AST_TypeTuple) {
+        AstList *parts = &((AstTypeTuple *)type)->parts;
+        for (uint32_t i = 0; i < parts->len; i++) bind_dims(s, ((AstTypePart *)parts->at[i])->type);
+    }
+}
+
+static bool written_i64(const AstParam *p) {
+    if (p->type->kind != AST_TypeName || p->mut) return false;
+    const AstNode *path = ((const AstTypeName *)p->type)->path;
+    return path->kind == AST_Name && !strcmp(((const AstName *)path)->name.sym->text, "i64");
+}
+
+static uint8_t written_act(Checker *c, AstNode *act, Type type, bool mut) {
+    if (!act) return default_act(type, mut);
+    AstActivity *a = (AstActivity *)act;
+    if (a->kind == ACT_BATCH || a->kind == ACT_BATCH_NONEED)
+        diag_report(c->diags, DIAG_NOT_SUPPORTED, act->span,
+                    "BatchDuplicated is not supported yet");
+    if (a->kind != ACT_CONST && !type->has_floats && !is_poison(type)) {
+        diag_report(c->diags, DIAG_ACTIVITY_TYPE, act->span,
+                    "a value of type %s has no derivative", type_text(c->types, type));
+        diag_help(c->diags, (Span){0}, "leave the word out, or write `Const`");
+        return ACT_CONST;
+    }
+    if (a->kind == ACT_ACTIVE && mut) {
+        diag_report(c->diags, DIAG_ACTIVE_MUT, act->span,
+                    "`Active` on a `mut` parameter: memory needs a shadow");
+        diag_help(c->diags, (Span){0}, "write `Duplicated`");
+        return ACT_DUPLICATED;
+    }
+    if (a->kind == ACT_DUPLICATED_NONEED && !mut) {
+        diag_report(c->diags, DIAG_NONEED_VALUE, act->span,
+                    "`DuplicatedNoNeed` is for `mut` parameters: a value has no final state");
+        diag_help(c->diags, (Span){0}, "write `Duplicated`");
+        return ACT_DUPLICATED;
+    }
+    return (uint8_t)a->kind;
+}
+
+/* Types, sizes and activities of the parameters and the result as DECL writes them. */
+static void set_signature(Checker *c, Instance *inst, InstanceInfo *info, const Signature *sig,
+                          const Type *fn_args) {
+    TypeScope s = {.c = c, .module = info->module, .generics = &info->generics,
+                   .sizes = &info->sizes, .bind = true};
+    inst->nparams = sig->nparams;
+    inst->params = ARENA_ARRAY(c->arena, Local *, sig->nparams);
+    inst->act = ARENA_ARRAY(c->arena, uint8_t, sig->nparams);
+    info->declared = ARENA_ARRAY(c->arena, Type, sig->nparams);
+    for (uint32_t i = 0; i < sig->nparams; i++)
+        if (written_i64(sig->params[i].ast))
+            map_setp(&info->sizes, sig->params[i].name,
+                     (void *)size_var(c->types, sig->params[i].name));
+    for (uint32_t i = 0; i < sig->nparams; i++) bind_dims(&s, sig->params[i].ast->type);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        uint32_t known = info->sizes.len;
+        for (uint32_t i = 0; i < sig->nparams; i++) {
+            const ParamSig *p = &sig->params[i];
+            if (p->is_fn != (pass == 1)) continue;
+            Type type = resolve_type(&s, p->ast->type);
+            if (type->kind == TYPE_UNIT) type = type_poison(c->types);
+            if (type->has_fns) {
+                info->declared[i] = type;
+                type = put_functions(c, type, fn_args ? fn_args[i] : NULL);
+            }
+            uint8_t act = written_act(c, p->ast->act, type, p->ast->mut != 0);
+            instance_set_param(c, inst, i, p->name, type, p->ast->mut != 0, act,
+                               p->ast->name.span);
+            if (written_i64(p->ast)) inst->params[i]->size = map_getp(&info->sizes, p->name);
+        }
+        for (uint32_t i = known; pass && i < info->sizes.len; i++)
+            collect_var(info->sizes.values[i], &info->fn_only);
+    }
+    instance_collect_sizes(inst, info);
+    inst->result = sig->ret ? resolve_type(&s, sig->ret->type) : type_unit(c->types);
+    info->declared_result = inst->result;
+    if (sig->ret && sig->ret->act)
+        inst->result_act = (uint8_t)((AstActivity *)sig->ret->act)->kind;
+    else inst->result_act = inst->result->has_floats ? ACT_ACTIVE : ACT_CONST;
+}
+
+static const char *instance_text(Checker *c, const Signature *sig, const Map *generics) {
+    if (!sig->generics->len) return sig->decl->name->text;
+    StrBuf text = {0};
+    strbuf_printf(&text, "%s<", sig->decl->name->text);
+    for (uint32_t i = 0; i < sig->generics->len; i++) {
+        Type type = map_getp(generics, AST_AS(Generic, sig->generics->at[i])->name.sym);
+        if (i) strbuf_add(&text, ", ");
+        if (type) type_print(&text, type);
+    }
+    strbuf_char(&text, '>');
+    const char *copy = arena_strndup(c->arena, text.text, text.len);
+    strbuf_free(&text);
+    return copy;
+}
+
+static void small_or_not(Instance *inst) {
+    const FnDecl *decl = inst->decl;
+    if (!decl || !decl->ast || !decl->ast->body) return;
+    const AstBlock *body = (const AstBlock *)decl->ast->body;
+    inst->small = body->stmts.len == 0 && body->value;
+}
+
+static void attach_rule(Checker *c, Instance *inst, const Map *generics, Span span);
+
+Instance *instance_of_decl(Checker *c, const FnDecl *decl, const Map *generics,
+                           const Type *fn_args, Span span) {
+    Signature *sig = signature_of(c, decl);
+    VEC(const void *) key = {0};
+    vec_push(&key, (const void *)decl);
+    for (uint32_t i = 0; i < sig->generics->len; i++) {
+        Type type = map_getp(generics, AST_AS(Generic, sig->generics->at[i])->name.sym);
+        vec_push(&key, (const void *)(type ? type_erase(c->types, type) : NULL));
+    }
+    for (uint32_t i = 0; i < sig->nparams; i++)
+        if (sig->params[i].is_fn)
+            vec_push(&key,
+                     (const void *)(fn_args && fn_args[i] ? type_erase(c->types, fn_args[i])
+                                                          : NULL));
+    InstanceInfo *info = instance_find(c, key.len, key.at);
+    if (info) {
+        vec_free(&key);
+        return info->instance;
+    }
+    Instance *inst = instance_new(c, decl->ast ? INSTANCE_FN : INSTANCE_EXTERN,
+                                  instance_text(c, sig, generics),
+                                  decl->ast ? decl->ast->name.span : decl->ext->name.span);
+    info = info_of(c, inst);
+    instance_add_key(c, info, key.len, key.at);
+    vec_free(&key);
+    inst->decl = decl;
+    info->asked_at = span;
+    info->module = decl->module;
+    for (uint32_t i = 0; i < sig->generics->len; i++) {
+        Sym name = AST_AS(Generic, sig->generics->at[i])->name.sym;
+        Type type = map_getp(generics, name);
+        map_setp(&info->generics, name,
+                 (void *)(type ? type_map_sizes(c->types, type, fresh_dim, NULL) : NULL));
+    }
+    set_signature(c, inst, info, sig, fn_args);
+    small_or_not(inst);
+    if (decl->ast) {
+        info->body = decl->ast->body;
+        instance_queue(c, inst);
+    } else {
+        inst->checked = true;
+    }
+    attach_rule(c, inst, generics, span);
+    return inst;
+}
+
+bool instance_need_body(Checker *c, Instance *inst, Span span) {
+    InstanceInfo *info = info_of(c, inst);
+    if (inst->checked || inst->kind == INSTANCE_EXTERN || inst->kind == INSTANCE_DERIV) return true;
+    if (info->in_progress) {
+        diag_report(c->diags, DIAG_RECURSIVE_RESULT, span,
+                    "`%s` returns a function and calls itself: which function that is cannot be "
+                    "known", inst->name);
+        inst->failed = true;
+        return false;
+    }
+    check_body(c, inst);
+    return !inst->failed;
+}
+
+/* ---- what a call gives ---- */
+
+typedef struct ResultMap {
+    FnChecker *f;
+    const Instance *inst;
+    Map bind; /* id -> Size, completed with fresh variables */
+    bool keep_captured;
+    Map captured;
+} ResultMap;
+
+static bool complete_var(Size var, void *data) {
+    ResultMap *r = data;
+    Size known = map_get(&r->bind, var->id);
+    if (known && known != var) return false;
+    if (r->keep_captured && map_has(&r->captured, var->id)) return false;
+    map_set(&r->bind, var->id, (void *)size_var(r->f->c->types, var->name));
+    return false;
+}
+
+Type call_result(FnChecker *f, const Instance *inst, const Map *bind) {
+    ResultMap r = {.f = f, .inst = inst};
+    for (uint32_t i = 0; i < bind->len; i++) map_set(&r.bind, bind->keys[i], bind->values[i]);
+    const InstanceInfo *info = info_of(f->c, inst);
+    r.keep_captured = info && info->lambda && info->lambda->value->lambda_in == f->inst;
+    for (uint32_t i = 0; i < inst->ncaptures; i++) {
+        type_mentions(inst->params[i]->type, collect_var, &r.captured);
+        if (inst->params[i]->size) size_mentions(inst->params[i]->size, collect_var, &r.captured);
+    }
+    type_mentions(inst->result, complete_var, &r);
+    Type type = type_subst(f->c->types, inst->result, &r.bind);
+    map_free(&r.bind);
+    map_free(&r.captured);
+    return type;
+}
+
+/* ---- derivative rules ---- */
+
+static Instance *rule_instance(Checker *c, const RuleDecl *rule, const Instance *of,
+                               const Map *generics, const char *name, Span span);
+
+static void attach_rule(Checker *c, Instance *inst, const Map *generics, Span span) {
+    const RuleDecl *rule = inst->decl ? inst->decl->rule : NULL;
+    if (!rule || !rule->module->is_std) return;
+    inst->rule = rule_instance(c, rule, inst, generics, inst->name, span);
+    inst->rule_active = ARENA_ARRAY(c->arena, bool, inst->nparams);
+    for (uint32_t i = 0; i < inst->nparams && inst->rule; i++) {
+        AstParam *p = AST_AS(Param, rule->ast->params.at[i]);
+        uint8_t act = p->act ? (uint8_t)((AstActivity *)p->act)->kind
+                             : default_act(inst->params[i]->type, p->mut != 0);
+        inst->rule_active[i] = act != ACT_CONST;
+    }
+}
+
+static AstRule *find_rule(const RuleDecl *rule, const char *name) {
+    for (uint32_t i = 0; i < rule->ast->rules.len; i++) {
+        AstRule *r = AST_AS(Rule, rule->ast->rules.at[i]);
+        if (r->name.sym && !strcmp(r->name.sym->text, name)) return r;
+    }
+    return NULL;
+}
+
+/* Parameters: those of the rule in the order of the function, then the tangents of those that are
+   not Const, then the result.  The patterns of `forward` give the tangents their names. */
+static Instance *rule_instance(Checker *c, const RuleDecl *rule, const Instance *of,
+                               const Map *generics, const char *name, Span span) {
+    AstRule *forward = find_rule(rule, "forward");
+    if (!forward) return NULL;
+    const AstDerivative *ast = rule->ast;
+    Instance *inst = instance_new(c, INSTANCE_RULE,
+                                  arena_printf(c->arena, "derivative %s", name), ast->path->span);
+    InstanceInfo *info = info_of(c, inst);
+    inst->decl = of ? of->decl : NULL;
+    info->asked_at = span;
+    info->module = rule->module;
+    for (uint32_t i = 0; i < ast->generics.len; i++) {
+        AstGeneric *g = AST_AS(Generic, ast->generics.at[i]);
+        Type type = i < generics->len ? generics->values[i] : NULL;
+        map_setp(&info->generics, g->name.sym,
+                 (void *)(type ? type_map_sizes(c->types, type, fresh_dim, NULL) : NULL));
+    }
+    TypeScope s = {.c = c, .module = rule->module, .generics = &info->generics,
+                   .sizes = &info->sizes, .bind = true};
+    uint32_t n = ast->params.len, ntangents = 0;
+    inst->params = ARENA_ARRAY(c->arena, Local *, 2 * n + 1);
+    inst->act = ARENA_ARRAY(c->arena, uint8_t, 2 * n + 1);
+    uint32_t at = 0; /* in the patterns */
+    for (uint32_t i = 0; i < n; i++) {
+        AstParam *p = AST_AS(Param, ast->params.at[i]);
+        if (written_i64(p))
+            map_setp(&info->sizes, p->name.sym, (void *)size_var(c->types, p->name.sym));
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        AstParam *p = AST_AS(Param, ast->params.at[i]);
+        Type type = resolve_type(&s, p->type);
+        uint8_t act = p->act ? (uint8_t)((AstActivity *)p->act)->kind : default_act(type, false);
+        AstNode *pat = at < forward->params.len ? forward->params.at[at++] : NULL;
+        AstIdent id = pat && pat->kind == AST_PatName ? ((AstPatName *)pat)->name : (AstIdent){0};
+        instance_set_param(c, inst, i, id.sym, type, false, act, id.span);
+        if (written_i64(p)) inst->params[i]->size = map_getp(&info->sizes, p->name.sym);
+        if (act == ACT_CONST) continue;
+        pat = at < forward->params.len ? forward->params.at[at++] : NULL;
+        id = pat && pat->kind == AST_PatName ? ((AstPatName *)pat)->name : (AstIdent){0};
+        instance_set_param(c, inst, n + ntangents, id.sym, type, false, ACT_ACTIVE, id.span);
+        ntangents++;
+    }
+    AstRet *ret = (AstRet *)ast->ret;
+    inst->result = ret ? resolve_type(&s, ret->type) : type_unit(c->types);
+    info->declared_result = inst->result;
+    inst->nparams = n + ntangents + 1;
+    instance_set_param(c, inst, n + ntangents, intern(c->interner, "result"), inst->result, false,
+                       default_act(inst->result, false), ast->path->span);
+    instance_collect_sizes(inst, info);
+    info->body = forward->body;
+    vec_push(&c->queue, inst);
+    if (at != forward->params.len)
+        diag_report(c->diags, DIAG_RULE_TARGET, forward->node.span,
+                    "`forward` takes the parameters, each that is not Const followed by its "
+                    "tangent: %u names, not %u", at, forward->params.len);
+    return inst;
+}
+
+/* The rule of row ROW of math.def for SCALAR, made when a body first calls the function. */
+void need_math_rule(Checker *c, int32_t row, Scalar scalar, Span span) {
+    uint32_t which = scalar == SCALAR_F32 ? 0 : 1;
+    const RuleDecl *rule = c->modules.math_rules[row];
+    if (!rule || c->program->math_rules[which][row]) return;
+    Map generics = {0};
+    map_setp(&generics, intern(c->interner, "T"), (void *)type_scalar(c->types, scalar));
+    c->program->math_rules[which][row] = rule_instance(
+        c, rule, NULL, &generics, ((AstName *)rule->ast->path)->name.sym->text, span);
+    map_free(&generics);
+}
