@@ -7,6 +7,7 @@ unit_programs = \
   tests/unit/base \
   tests/unit/driver \
   tests/unit/ir-cases \
+  tests/unit/opt-cases \
   tests/unit/source
 
 test_scripts = \
@@ -16,7 +17,8 @@ test_scripts = \
 backend_tests =
 
 check_LTLIBRARIES += tests/unit/libunit.la
-tests_unit_libunit_la_SOURCES = tests/unit/unit.c tests/unit/unit.h
+tests_unit_libunit_la_SOURCES = \
+  tests/unit/ircalls.c tests/unit/ircalls.h tests/unit/unit.c tests/unit/unit.h
 tests_unit_libunit_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 
 EXTRA_PROGRAMS += $(unit_programs)

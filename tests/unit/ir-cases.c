@@ -1,42 +1,13 @@
-/* The cases of tests/cases/ir.  A case is a module in the IR's text form, with what its functions
-   give in comments:
-
-     ; @f(2.0, [1, 2]) = 3.0, [4, 5]
-     ; @g() fails 1: index 7 is out of range 0..5 for x
-     ; @h() prints: hello
-
-   Each is parsed, verified, printed and parsed again, then the calls are run.  Together they must
-   hold every operation. */
+/* The cases of tests/cases/ir: a case is a module in the IR's text form, with what its functions give
+   in comments (ircalls.h).  Each is parsed, verified, printed and parsed again, then the calls are
+   run.  Together they must hold every operation. */
+#include "tests/unit/ircalls.h"
 #include "tests/unit/unit.h"
-
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "ir/interp.h"
-
-static const char *case_path(const char *name, char path[512]) {
-    const char *source = getenv("ADL_SOURCE_DIR");
-    snprintf(path, 512, "%s/tests/cases/ir/%s", source ? source : ".", name);
-    return path;
-}
-
-static IrModule *read_module(const char *text, const char *what) {
-    const char *message;
-    IrModule *module = ir_module_new(NULL);
-    bool ok = ir_parse(module, text, strlen(text), &message);
-    ck_assert_msg(ok, "%s: %s", what, ok ? "" : message);
-    const char *fault = ir_verify(module);
-    ck_assert_msg(!fault, "%s: %s", what, fault ? fault : "");
-    return module;
-}
 
 static void check_round_trip(const IrModule *module, const char *what) {
     StrBuf once = {0}, again = {0};
     ir_print_module(&once, module);
-    IrModule *copy = read_module(once.text, what);
+    IrModule *copy = ir_case_module(once.text, what);
     ir_print_module(&again, copy);
     ck_assert_str_eq(once.text, again.text);
     ir_module_free(copy);
@@ -44,102 +15,23 @@ static void check_round_trip(const IrModule *module, const char *what) {
     strbuf_free(&again);
 }
 
-/* ---- calls ---- */
-
-typedef struct Call {
-    IrFunc *func;
-    IrDatum args[16], results[16];
-    const char *rest; /* of the line, behind ")" */
-} Call;
-
-static void read_call(IrModule *module, const char *line, Call *call) {
-    char name[64];
-    const char *open = strchr(line, '(');
-    ck_assert_msg(open && open - line < 64, "%s", line);
-    snprintf(name, sizeof name, "%.*s", (int)(open - line), line);
-    call->func = ir_find_func(module, name);
-    ck_assert_msg(call->func && call->func->nparams <= 16 && call->func->nresults <= 16,
-                  "no function @%s", name);
-    const char *at = open + 1;
-    for (uint32_t i = 0; i < call->func->nparams; i++) {
-        bool ok =
-            (i == 0 || *at++ == ',') && ir_parse_datum(&at, call->func->params[i], &call->args[i]);
-        ck_assert_msg(ok, "argument %u of @%s", i, line);
-    }
-    ck_assert_msg(*at == ')', "end of the arguments of @%s", line);
-    call->rest = at + 1;
-}
-
-/* What the line should say behind ")". */
-static void run_call(IrModule *module, Call *call, StrBuf *out) {
-    IrInterp *interp = ir_interp_new(module);
-    StrBuf printed = {0};
-    ir_interp_set_output(interp, &printed);
-    ir_interp_set_limits(interp, 100000, 100);
-    bool ok = ir_interp_call(interp, call->func, call->args, call->results);
-    if (!ok) {
-        IrInterpError error = ir_interp_error(interp);
-        strbuf_printf(out, " fails %d: %s", error.kind, error.message);
-    } else if (printed.len) {
-        strbuf_printf(out, " prints: %.*s", (int)printed.len - 1, printed.text);
-    } else {
-        for (uint32_t i = 0; i < call->func->nresults; i++) {
-            strbuf_add(out, i ? ", " : " = ");
-            ir_print_datum(out, call->results[i], call->func->results[i]);
-        }
-    }
-    for (uint32_t i = 0; i < 16; i++) {
-        ir_datum_drop(&call->args[i]);
-        if (ok) ir_datum_drop(&call->results[i]);
-    }
-    strbuf_free(&printed);
-    ir_interp_free(interp);
-}
-
-static void check_call(IrModule *module, char *line, const char *file) {
-    Call call = {0};
-    StrBuf out = {0};
-    strbuf_add(&out, "");
-    read_call(module, line, &call);
-    run_call(module, &call, &out);
-    if (getenv("IR_CASES_SHOW"))
-        fprintf(stderr, "; @%.*s%s\n", (int)(call.rest - line), line, out.text);
-    else
-        ck_assert_msg(strcmp(call.rest, out.text) == 0, "%s: @%.*s is\n%s, not\n%s", file,
-                      (int)(call.rest - line), line, out.text, call.rest);
-    strbuf_free(&out);
-}
-
 static void note_op(IrInst *inst, void *data) {
     bool *seen = data;
     seen[inst->op] = true;
 }
 
-static void check_case(const char *name, bool *seen) {
-    char path[512], *text;
-    size_t len;
-    FileError error;
-    ck_assert_msg(file_read_all(case_path(name, path), &text, &len, &error), "%s", path);
-    IrModule *module = read_module(text, name);
+static void check_case(const char *name, char *text, void *seen) {
+    IrModule *module = ir_case_module(text, name);
     check_round_trip(module, name);
     for (uint32_t i = 0; i < module->funcs.len; i++)
         if (module->funcs.at[i]->body) ir_walk(module->funcs.at[i]->body, note_op, seen);
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-        if (strncmp(line, "; @", 3) == 0) check_call(module, line + 3, name);
+    ir_case_calls(module, text, name);
     ir_module_free(module);
-    free(text);
 }
 
 START_TEST(cases) {
-    char path[512];
     bool seen[IR_OP_COUNT] = {false};
-    DIR *folder = opendir(case_path("", path));
-    ck_assert_msg(folder, "%s", path);
-    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
-        size_t len = strlen(entry->d_name);
-        if (len > 3 && strcmp(entry->d_name + len - 3, ".ir") == 0) check_case(entry->d_name, seen);
-    }
-    closedir(folder);
+    ir_case_files("ir", check_case, seen);
     for (int op = 0; op < IR_OP_COUNT; op++)
         ck_assert_msg(seen[op], "no case holds '%s'", ir_op_info((IrOp)op)->name);
 }
