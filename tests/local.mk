@@ -6,7 +6,9 @@
 unit_programs = \
   tests/unit/base \
   tests/unit/driver \
+  tests/unit/ir \
   tests/unit/ir-cases \
+  tests/unit/ir-verify \
   tests/unit/opt-cases \
   tests/unit/source
 

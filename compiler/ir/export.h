@@ -9,7 +9,7 @@ typedef enum IrCKind {
     IR_C_SIZE,    /* an int64_t size; dimension DIM of the array parameter ARRAY (its first) */
     IR_C_SCALAR,  /* by value: IR parameter PARAM */
     IR_C_ARRAY,   /* pointer, read: IR parameter PARAM, sizes as DIMS */
-    IR_C_MUT,     /* pointer, read and overwritten or added to: IR parameter PARAM and result RESULT */
+    IR_C_MUT,     /* pointer, read and overwritten or added to: IR parameter PARAM, result RESULT */
     IR_C_OUT,     /* pointer, overwritten: IR result RESULT (scalar or array) */
     IR_C_STR,     /* const char *: IR parameter PARAM */
 } IrCKind;
@@ -42,7 +42,9 @@ typedef struct IrOption {
     const char *default_text; /* as written, for --help */
 } IrOption;
 
-typedef enum IrExportKind { IR_EXPORT_C, IR_EXPORT_MAIN, IR_EXPORT_TEST, IR_EXPORT_BENCH } IrExportKind;
+typedef enum IrExportKind {
+    IR_EXPORT_C, IR_EXPORT_MAIN, IR_EXPORT_TEST, IR_EXPORT_BENCH
+} IrExportKind;
 
 typedef struct IrExport {
     IrExportKind kind;

@@ -196,7 +196,8 @@ static void parse_func(IrParser *p, const Item *item) {
     vec_free(&params.results);
     parse_attributes(p, item->func);
     if (ir_at_punct(p, '{')) parse_body(p, item);
-    if (!p->message && !at_item(p)) ir_parse_error(p, "expected '{'");
+    if (!p->message && !at_item(p))
+        ir_parse_error(p, item->func->body ? "expected 'func'" : "expected '{'");
 }
 
 static void parse_math_rule(IrParser *p) {
