@@ -167,6 +167,13 @@ static void string_unfinished(Parser *parser, const unsigned char *begin) {
                 "the string is not finished on its line; a new line in it is written \\n");
 }
 
+/* Does a quote follow on this line?  If not, the string is unfinished, and that is enough said. */
+static bool string_ends(const Parser *parser) {
+    const unsigned char *p = parser->cursor;
+    while (p < parser->limit && *p != '"' && *p != '\n') p++;
+    return p < parser->limit && *p == '"';
+}
+
 /* The piece of a string from the cursor to its end or the next '{'; BEGIN: for messages.  FIRST:
    the piece after '"', not after '}'. */
 static int string_piece(Parser *parser, const unsigned char *begin, bool first, YYSTYPE *value) {
@@ -193,6 +200,7 @@ static int string_piece(Parser *parser, const unsigned char *begin, bool first, 
             parser->cursor++;
             strbuf_char(&parser->buf, (char)*at);
         } else if (*at == '}') {
+            if (!string_ends(parser)) continue;
             diag_report(parser->session->diags, DIAG_LEX_INTERPOLATION, span_wrong(parser, at),
                         "no '{' stands before this '}'; a brace in a string is written }}");
         } else if (parser->cursor[0] == '}') {
@@ -324,7 +332,7 @@ static void stray(Parser *parser, const unsigned char *begin) {
     else
         diag_report(diags, DIAG_LEX_STRAY, span_wrong(parser, begin), "unexpected character '%.*s'",
                     (int)len, begin);
-    if (hint) diag_note(diags, (Span){0, 0}, "%s", hint);
+    if (hint) diag_help(diags, (Span){0, 0}, "%s", hint);
 }
 
 /* A character beyond ASCII, or a word with one, which stays a name for the parser: true. */

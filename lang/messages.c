@@ -242,7 +242,7 @@ void message_unexpected(Parser *parser, int token, Span span, const int *expecte
     if (open)
         diag_note(parser->session->diags, (Span){open->pos, open->pos + 1},
                   "the '%c' that is open stands here", open->open);
-    if (help) diag_note(parser->session->diags, (Span){0, 0}, "%s", help);
+    if (help) diag_help(parser->session->diags, (Span){0, 0}, "%s", help);
     strbuf_free(&text);
     for (int i = 0; i < WORDS_MAX; i++) strbuf_free(&words[i]);
 }

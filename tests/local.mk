@@ -6,10 +6,14 @@
 unit_programs = \
   tests/unit/base \
   tests/unit/driver \
+  tests/unit/fuzz \
   tests/unit/ir \
   tests/unit/ir-cases \
   tests/unit/ir-verify \
+  tests/unit/lexer \
   tests/unit/opt-cases \
+  tests/unit/parse \
+  tests/unit/print \
   tests/unit/source
 
 test_scripts = \
@@ -22,6 +26,9 @@ check_LTLIBRARIES += tests/unit/libunit.la
 tests_unit_libunit_la_SOURCES = \
   tests/unit/ircalls.c tests/unit/ircalls.h tests/unit/unit.c tests/unit/unit.h
 tests_unit_libunit_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+
+tests_unit_fuzz_SOURCES = tests/unit/fuzz.c tests/fuzz/parser.c tests/fuzz/parser.h
+EXTRA_DIST += tests/unit/parsed.h tests/fuzz/parser tests/programs editors
 
 EXTRA_PROGRAMS += $(unit_programs)
 if WITH_CHECK

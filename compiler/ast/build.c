@@ -375,7 +375,7 @@ static void check_place(AstBuilder *b, const AstNode *place) {
     diag_report(b->session->diags, DIAG_SYNTAX_PLACE, bad->span,
                 call ? "the result of a call cannot be assigned to" : "this cannot be assigned to");
     if (call && bad == place)
-        diag_note(b->session->diags, (Span){0, 0},
+        diag_help(b->session->diags, (Span){0, 0},
                   "an element is written with brackets: x[i] = e;");
 }
 

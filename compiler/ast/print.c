@@ -140,7 +140,8 @@ static bool ends_line(const Printer *p, const ParseComment *comment) {
 /* Those before POS that stand behind something on its line, up to its end. */
 static void trailing_comments(Printer *p, Pos pos) {
     for (const ParseComment *c; (c = comment_before(p, pos)); p->next_comment++) {
-        if (lines_before(p, c->span.begin) || starts_file(p, c->span.begin) || !ends_line(p, c))
+        if (c->documents || lines_before(p, c->span.begin) || starts_file(p, c->span.begin) ||
+            !ends_line(p, c))
             return;
         uint32_t line, column;
         source_line_col(p->source, c->span.begin, &line, &column);
@@ -153,7 +154,8 @@ static bool own_comments(Printer *p, Pos pos, bool blank) {
     bool any = false;
     for (const ParseComment *c; (c = comment_before(p, pos)); p->next_comment++) {
         int lines = lines_before(p, c->span.begin);
-        if (!ends_line(p, c) || (!lines && !starts_file(p, c->span.begin) && !any)) break;
+        bool alone = lines || any || c->documents || starts_file(p, c->span.begin);
+        if (!alone || !ends_line(p, c)) break;
         bool empty = lines > 1 && blank;
         layout_break(&p->layout, LAYOUT_FORCED | (empty ? LAYOUT_BLANK : 0));
         print_comment(p, c, 0);

@@ -1,0 +1,1 @@
+autocmd BufNewFile,BufRead *.adl setfiletype adl
