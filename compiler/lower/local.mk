@@ -1,2 +1,30 @@
 # The files of compiler/lower, headers and tables included.
-libdslc_la_SOURCES +=
+libdslc_la_SOURCES += \
+  %D%/builtin.c \
+  %D%/call.c \
+  %D%/combine.c \
+  %D%/comp.c \
+  %D%/complex.c \
+  %D%/control.c \
+  %D%/deriv.c \
+  %D%/emit.c \
+  %D%/env.c \
+  %D%/export.c \
+  %D%/expr.c \
+  %D%/func.c \
+  %D%/index.c \
+  %D%/internal.h \
+  %D%/lift.c \
+  %D%/loop.c \
+  %D%/lower.h \
+  %D%/merge.c \
+  %D%/parts.c \
+  %D%/place.c \
+  %D%/program.c \
+  %D%/reduce.c \
+  %D%/rule.c \
+  %D%/scalar.c \
+  %D%/scan.c \
+  %D%/shape.c \
+  %D%/size.c \
+  %D%/text.c
