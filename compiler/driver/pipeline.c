@@ -2,13 +2,18 @@
    to the session's diags, and the pipeline stops behind a stage that found errors. */
 #include "driver/pipeline.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ast/parse.h"
 #include "driver/driver.h"
-#include "driver/paths.h"
-#include "driver/timing.h"
+#include "driver/emit.h"
+#include "driver/link.h"
+#include "driver/output.h"
+#include "driver/unit.h"
 #include "source/load.h"
+#include "tools/script.h"
 
 static const Span nowhere = {0, 0};
 
@@ -18,46 +23,91 @@ typedef struct Pipeline {
     const Options *options;
     Paths paths;
     Timing timing;
-    VEC(const SourceFile *) sources;
-    VEC(AstFile *) files;
+    Unit unit;              /* the source at hand */
+    TextList objects;       /* temporary object files, one for each source */
+    const CodegenApi *codegen;
+    ScriptRuntime runtime;
+    ScriptCounts counts;    /* of tests */
+    int status;             /* of the program that was run */
 } Pipeline;
 
-static int load_sources(Pipeline *p) {
-    bool good = true;
-    for (uint32_t i = 0; i < p->options->inputs.len; i++) {
-        const Input *input = &p->options->inputs.at[i];
-        if (input->kind != INPUT_SOURCE) continue;
-        const SourceFile *file =
-            source_load(&p->session->sources, p->session->diags, input->text, nowhere);
-        if (file) vec_push(&p->sources, file);
-        else good = false;
-    }
-    return good ? STATUS_DONE : STATUS_USAGE;
-}
-
-static int parse_sources(Pipeline *p) {
-    Session *s = p->session;
-    ParseSession parse = {s->arena, s->interner, s->diags, 1};
-    for (uint32_t i = 0; i < p->sources.len; i++)
-        vec_push(&p->files, parse_file(&parse, p->sources.at[i]));
-    return STATUS_DONE;
-}
-
-static int not_yet(Pipeline *p) {
-    if (p->options->command == COMMAND_CHECK) return STATUS_DONE;
-    diag_report(p->session->diags, DIAG_NOT_IMPLEMENTED, nowhere, "only syntax is checked yet");
+static int fault(Pipeline *p, DiagCode code, char *error) {
+    diag_report(p->session->diags, code, nowhere, "%s", error);
+    free(error);
     return STATUS_FAULT;
+}
+
+/* ---- stages of one source ---- */
+
+static int stage_check(Pipeline *p) { return unit_check(&p->unit); }
+static int stage_lower(Pipeline *p) { return unit_lower(&p->unit); }
+static int stage_prepare(Pipeline *p) { return unit_prepare(&p->unit); }
+static int stage_differentiate(Pipeline *p) { return unit_differentiate(&p->unit); }
+static int stage_optimise(Pipeline *p) { return unit_optimise(&p->unit); }
+
+static int open_codegen(Pipeline *p) {
+    char *error = NULL;
+    if (p->codegen) return STATUS_DONE;
+    if (!p->paths.backend) {
+        diag_report(p->session->diags, DIAG_INSTALLATION, nowhere,
+                    "the code generator (libdslc-llvm.so) was not found");
+        return STATUS_USAGE;
+    }
+    p->codegen = codegen_open(p->paths.backend, &error);
+    timing_note(&p->timing, "open the code generator");
+    return p->codegen ? STATUS_DONE : fault(p, DIAG_INSTALLATION, error);
+}
+
+static int run_in_process(Pipeline *p) {
+    char *error = NULL;
+    CodegenOptions options = unit_codegen_options(&p->unit);
+    if (!p->runtime.library && !script_open_runtime(&p->runtime, p->paths.runtime, &error))
+        return fault(p, DIAG_INSTALLATION, error);
+    CodegenCode *code = p->codegen->load(p->unit.module, &options, NULL, 0, &error);
+    timing_note(&p->timing, "generate");
+    if (!code) return fault(p, DIAG_INTERNAL, error);
+    bool good = true;
+    if (p->options->command == COMMAND_RUN) {
+        TextList argv = {0};
+        vec_push(&argv, p->unit.file->display);
+        for (uint32_t k = 0; k < p->options->arguments.len; k++)
+            vec_push(&argv, p->options->arguments.at[k]);
+        vec_push(&argv, NULL);
+        p->status = script_run(&p->runtime, p->codegen, code, (int)argv.len - 1, argv.at, &error);
+        good = p->status >= 0;
+        vec_free(&argv);
+    } else {
+        const char *base = strrchr(p->unit.file->path, '/');
+        const char *folder = base ? arena_strndup(p->session->arena, p->unit.file->path,
+                                                  (size_t)(base - p->unit.file->path) + 1) : NULL;
+        good = script_test(&p->runtime, p->codegen, code, p->unit.module, p->options->filter,
+                           folder, stdout, &p->counts, &error);
+    }
+    p->codegen->unload(code);
+    timing_note(&p->timing, "run");
+    return good ? STATUS_DONE : fault(p, DIAG_INTERNAL, error);
+}
+
+static int stage_generate(Pipeline *p) {
+    int status = open_codegen(p);
+    if (status != STATUS_DONE) return status;
+    if (p->options->command != COMMAND_COMPILE) return run_in_process(p);
+    return emit_code(&p->unit, p->codegen, &p->objects);
 }
 
 typedef struct Stage {
     const char *name; /* for --stop-after and --time-passes */
     int (*run)(Pipeline *p);
+    int emit;         /* kind of output that shows what this stage left; -1: none */
 } Stage;
 
 static const Stage stages[] = {
-    {"load", load_sources},
-    {"parse", parse_sources},
-    {"generate", not_yet},
+    {"check", stage_check, EMIT_TYPES},
+    {"lower", stage_lower, EMIT_IR},
+    {"prepare", stage_prepare, -1},
+    {"differentiate", stage_differentiate, EMIT_IR_AD},
+    {"optimise", stage_optimise, EMIT_IR_OPT},
+    {"generate", stage_generate, -1},
 };
 enum { STAGE_COUNT = sizeof stages / sizeof *stages };
 
@@ -68,9 +118,72 @@ static int run_stages(Pipeline *p) {
         timing_note(&p->timing, stages[i].name);
         if (status != STATUS_DONE) return status;
         if (diags_errors(p->session->diags)) return STATUS_ERROR;
+        if (p->options->command == COMMAND_CHECK) break;
+        bool shown = p->options->command == COMMAND_COMPILE && p->options->emit == stages[i].emit;
+        if (shown) return emit_text(&p->unit);
         if (last && strcmp(last, stages[i].name) == 0) break;
     }
     return STATUS_DONE;
+}
+
+static int run_source(Pipeline *p, const char *path) {
+    Session *s = p->session;
+    const SourceFile *file = source_load(&s->sources, s->diags, path, nowhere);
+    timing_note(&p->timing, "load");
+    if (!file) return STATUS_USAGE;
+    if (p->options->command == COMMAND_COMPILE && p->options->emit == EMIT_AST)
+        return emit_ast(s, file);
+    p->unit = (Unit){.session = s, .paths = &p->paths, .timing = &p->timing, .file = file};
+    int status = run_stages(p);
+    unit_free(&p->unit);
+    return status;
+}
+
+/* ---- all sources, then what is done once ---- */
+
+static int link_objects(Pipeline *p) {
+    const Options *o = p->options;
+    if (o->command != COMMAND_COMPILE || o->emit != EMIT_DEFAULT || o->stop_after)
+        return STATUS_DONE;
+    LinkKind kind = o->relocatable ? LINK_RELOCATABLE : o->shared ? LINK_SHARED : LINK_PROGRAM;
+    bool good = link_inputs(p->session, &p->paths, kind, &p->objects, o->output ? o->output : "a.out");
+    timing_note(&p->timing, "link");
+    return good ? STATUS_DONE : STATUS_ERROR;
+}
+
+static void remove_objects(Pipeline *p) {
+    for (uint32_t k = 0; k < p->objects.len; k++)
+        if (!p->options->save_temps) unlink(p->objects.at[k]);
+    vec_free(&p->objects);
+}
+
+static int report_tests(Pipeline *p) {
+    printf("%u passed, %u failed\n", p->counts.passed, p->counts.failed);
+    return p->counts.failed ? STATUS_ERROR : STATUS_DONE;
+}
+
+static int run_sources(Pipeline *p) {
+    int status = STATUS_DONE;
+    for (uint32_t i = 0; i < p->options->inputs.len; i++) {
+        const Input *input = &p->options->inputs.at[i];
+        if (input->kind != INPUT_SOURCE) continue;
+        int one = run_source(p, input->text);
+        if (one > status) status = one;
+    }
+    if (status != STATUS_DONE) return status;
+    if (p->options->command == COMMAND_TEST) return report_tests(p);
+    if (p->options->command == COMMAND_RUN) return p->status;
+    return link_objects(p);
+}
+
+static bool known_command(Pipeline *p) {
+    switch (p->options->command) {
+    case COMMAND_COMPILE: case COMMAND_RUN: case COMMAND_CHECK: case COMMAND_TEST: return true;
+    default: break;
+    }
+    diag_report(p->session->diags, DIAG_NOT_IMPLEMENTED, nowhere,
+                "this command is not supported yet");
+    return false;
 }
 
 /* --stop-after names a stage. */
@@ -91,10 +204,9 @@ int pipeline_run(Session *session) {
     int status = STATUS_USAGE;
     paths_find_own(&p.paths, session->arena);
     timing_begin(&p.timing);
-    if (check_stop(&p)) status = run_stages(&p);
+    if (known_command(&p) && check_stop(&p)) status = run_sources(&p);
+    remove_objects(&p);
     if (p.options->time_passes) timing_print(&p.timing, stderr);
     timing_free(&p.timing);
-    vec_free(&p.sources);
-    vec_free(&p.files);
     return status;
 }

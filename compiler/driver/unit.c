@@ -1,0 +1,128 @@
+#include "driver/unit.h"
+
+#include <string.h>
+
+#include "ad/ad.h"
+#include "driver/dirs.h"
+#include "driver/driver.h"
+#include "lower/lower.h"
+#include "opt/opt.h"
+
+static const Span nowhere = {0, 0};
+
+/* ---- printing and verifying between passes ---- */
+
+static bool wanted(const TextList *names, const char *name) {
+    for (uint32_t k = 0; k < names->len; k++)
+        if (!strcmp(names->at[k], name) || !strcmp(names->at[k], "all")) return true;
+    return false;
+}
+
+static void after_pass(void *data, const char *pass, IrModule *module) {
+    Unit *unit = data;
+    const Options *options = &unit->session->options;
+    timing_note(unit->timing, pass);
+    if (wanted(&options->print_after, pass)) {
+        StrBuf text = {0};
+        ir_print_module(&text, module);
+        fprintf(stderr, "; after %s\n%s", pass, text.text ? text.text : "");
+        strbuf_free(&text);
+    }
+#ifdef NDEBUG
+    if (!options->verify) return;
+#endif
+    const char *fault = ir_verify(module);
+    if (fault)
+        diag_report(unit->session->diags, DIAG_INTERNAL, nowhere, "after '%s': %s", pass, fault);
+    timing_note(unit->timing, "verify");
+}
+
+/* ---- stages ---- */
+
+static uint32_t wanted_roots(const Options *options) {
+    switch (options->command) {
+    case COMMAND_RUN: return 1u << ROOT_MAIN;
+    case COMMAND_TEST: return 1u << ROOT_TEST;
+    case COMMAND_BENCH: return 1u << ROOT_BENCH;
+    case COMMAND_CHECK:
+        return 1u << ROOT_EXPORT | 1u << ROOT_MAIN | 1u << ROOT_TEST | 1u << ROOT_BENCH;
+    default: return 1u << ROOT_EXPORT | 1u << ROOT_MAIN;
+    }
+}
+
+int unit_check(Unit *unit) {
+    Session *s = unit->session;
+    CheckOptions options = {.include_dirs = s->options.include_dirs.at,
+                            .ninclude_dirs = s->options.include_dirs.len,
+                            .stdlib_dir = unit->paths->stdlib,
+                            .remarks = s->options.remarks.len > 0};
+    if (!options.stdlib_dir) {
+        diag_report(s->diags, DIAG_INSTALLATION, nowhere, "the standard library was not found");
+        return STATUS_USAGE;
+    }
+    unit->checker = checker_new(s->arena, s->interner, &s->sources, s->diags, &options);
+    unit->program = check_program(unit->checker, unit->file, wanted_roots(&s->options));
+    return STATUS_DONE;
+}
+
+int unit_lower(Unit *unit) {
+    Session *s = unit->session;
+    LowerOptions options = {.unchecked = s->options.checks == CHECKS_NONE,
+                            .check_overflow = s->options.checks == CHECKS_ALL,
+                            .roots = wanted_roots(&s->options),
+                            .prefix = s->options.prefix};
+    unit->module = lower_program(unit->program, &s->sources, s->diags, &options);
+    if (!diags_errors(s->diags)) after_pass(unit, "lower", unit->module);
+    return STATUS_DONE;
+}
+
+int unit_prepare(Unit *unit) {
+    OptHooks hooks = {after_pass, unit};
+    opt_before_ad(unit->module, unit->session->options.opt_level, &hooks);
+    return STATUS_DONE;
+}
+
+int unit_differentiate(Unit *unit) {
+    ad_run(unit->module, unit->session->diags);
+    if (!diags_errors(unit->session->diags)) after_pass(unit, "differentiate", unit->module);
+    return STATUS_DONE;
+}
+
+int unit_optimise(Unit *unit) {
+    OptHooks hooks = {after_pass, unit};
+    opt_after_ad(unit->module, unit->session->options.opt_level, &hooks);
+    return STATUS_DONE;
+}
+
+void unit_free(Unit *unit) {
+    if (unit->module) ir_module_free(unit->module);
+    if (unit->checker) checker_free(unit->checker);
+    unit->module = NULL;
+    unit->checker = NULL;
+}
+
+CodegenOptions unit_codegen_options(const Unit *unit) {
+    const Options *o = &unit->session->options;
+    bool in_process = o->command == COMMAND_RUN || o->command == COMMAND_TEST ||
+                      o->command == COMMAND_BENCH;
+    bool program = o->command == COMMAND_COMPILE && o->emit == EMIT_DEFAULT && !o->shared &&
+                   !o->relocatable;
+    const char *cpu = o->cpu;
+    if (cpu && !strcmp(cpu, "baseline")) cpu = NULL;
+    else if (!cpu && in_process) cpu = "native";
+    return (CodegenOptions){.opt_level = o->opt_level,
+                            .debug = o->debug_info,
+                            .cpu = cpu,
+                            .pic = true,
+                            .fast_math = o->fast_math,
+                            .threads = o->threads,
+                            .check_overlap = o->checks == CHECKS_ALL,
+                            .program = program,
+#ifdef NDEBUG
+                            .verify = o->verify,
+#else
+                            .verify = true,
+#endif
+                            .prefix = o->prefix,
+                            .producer = "dslc " ADL_VERSION};
+}
