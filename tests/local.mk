@@ -4,6 +4,7 @@
 # - test_scripts: shell scripts that print TAP; they find things through the variables below
 
 unit_programs = \
+  tests/unit/ad-cases \
   tests/unit/base \
   tests/unit/driver \
   tests/unit/fuzz \
@@ -42,7 +43,7 @@ tests_tools_case_runner_LDADD = libdslc.la
 LDADD = tests/unit/libunit.la libdslc.la $(CHECK_LIBS)
 TESTS += $(test_scripts)
 
-EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/cases/ir
+EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/cases/ad tests/cases/ir
 
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

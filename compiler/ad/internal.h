@@ -1,0 +1,216 @@
+/* What the files of this folder share.  In order of use: requests (run.c), activity (activity.c),
+   the mixed function (linearise*.c), its sizes (shape.c), the residual plan (plan.c, cut.c), and
+   the two sweeps (forward.c, transpose*.c). */
+#ifndef ADL_AD_INTERNAL_H
+#define ADL_AD_INTERNAL_H
+
+#include "ad/ad.h"
+#include "base/bitset.h"
+
+/* ---- requests ---- */
+
+typedef enum AdMode { AD_JVP, AD_GRAD, AD_PAIR } AdMode;
+
+/* One thing to make.  A threaded pair is what calls inside of derivatives use: its tape comes from
+   the caller and goes back to it:
+     forward (params..., tape) -> (results..., tape)
+     reverse (tape, cotangents of active results...) -> (cotangents of active params..., tape)
+   An active tape has a tape of tangents or cotangents, pushed and popped in step with it. */
+typedef struct AdRequest {
+    AdMode mode;
+    IrFunc *base;
+    const uint8_t *in_active, *out_active;
+    uint32_t options;
+    bool threaded, made;
+    IrFunc *func, *reverse; /* reverse: of a pair, else NULL */
+} AdRequest;
+
+typedef struct Ad {
+    IrModule *module;
+    Diags *diags;
+    Arena *arena;   /* what lives as long as the run */
+    Map by_func;    /* functions made here that ir_deriv does not know, to their AdRequest */
+    Map requests;   /* by hash: the same, to be found again */
+    Map masks;      /* rule function to its dependence mask, plus one */
+    VEC(const IrFunc *) inlining; /* rules being put in place */
+    bool failed;
+} Ad;
+
+IrFunc *ad_jvp(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
+               uint32_t options);
+IrFunc *ad_grad(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
+                uint32_t options);
+const AdRequest *ad_pair(Ad *ad, IrFunc *base, const uint8_t *in_active,
+                         const uint8_t *out_active, uint32_t options);
+/* Makes the body of FUNC, if it is a derivative that has none yet. */
+void ad_ensure(Ad *ad, IrFunc *func);
+void ad_report(Ad *ad, DiagCode code, Pos pos, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* ---- facts ---- */
+
+/* Can it carry a derivative: float scalars and arrays, their accumulators, tapes. */
+bool ad_carries(IrType type);
+const IrRegion *ad_home(const IrValue *value);
+/* Values of BASE (by id) that depend on an active parameter and reach an active result. */
+void ad_activity(Ad *ad, const IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
+                 Bitset *active);
+/* Bit k: the tangent that the rule of a scalar function gives depends on the tangent of argument k.
+   Without a rule: all. */
+uint32_t ad_math_mask(Ad *ad, IrMath fn, IrScalar scalar);
+/* Removes unused pure instructions. */
+void ad_clean(IrFunc *func);
+
+/* ---- the mixed function ---- */
+
+/* A call in the mixed function: operands and results of a JVP of CALLEE. */
+typedef struct MixedCall {
+    IrFunc *callee;
+    const uint8_t *in_active, *out_active;
+} MixedCall;
+
+/* A dimension of a linear array: a constant, or a nonlinear value of the mixed function. */
+typedef struct Dim {
+    int64_t size; /* -1: see value */
+    IrValue *value;
+} Dim;
+
+typedef struct Mixed {
+    Ad *ad;
+    IrFunc *func;      /* (params..., tangents...) -> (results..., tangents...) */
+    Bitset linear;     /* by value id: tangents, their accumulators and tapes */
+    Bitset zero;       /* linear values that are zero by construction */
+    Map partners;      /* linear value to a nonlinear value of the same sizes */
+    Map calls;         /* CALL to MixedCall */
+    Map dims;          /* value to its Dim array (shape.c) */
+    Map has_linear;    /* instructions that are, or contain, something linear (transposing only) */
+    uint32_t options;
+    bool transposed;   /* made to be transposed, not as a JVP */
+} Mixed;
+
+/* Into FUNC, whose body has its parameters and nothing else. */
+Mixed *ad_linearise(Ad *ad, const AdRequest *request, IrFunc *func, bool transposed);
+void mixed_free(Mixed *mixed);
+static inline bool is_linear(const Mixed *mixed, const IrValue *value) {
+    return bitset_has(&mixed->linear, value->id);
+}
+static inline bool is_zero(const Mixed *mixed, const IrValue *value) {
+    return bitset_has(&mixed->zero, value->id);
+}
+static inline bool has_linear(const Mixed *mixed, const IrInst *inst) {
+    return map_hasp(&mixed->has_linear, inst);
+}
+/* The dimensions of a linear array; instructions for them may be put behind the primal ones. */
+const Dim *mixed_dims(Mixed *mixed, IrValue *linear);
+
+/* ---- the residual plan ---- */
+
+/* FULL: forward and reverse sweep run in one region, all is visible (the body of GRAD).
+   SPLIT: they run in two regions, what is saved goes over a tape (loop bodies, branches, pairs).
+   LITE: the reverse region runs what it needs again (parallel regions). */
+typedef enum ScopeKind { SCOPE_FULL, SCOPE_SPLIT, SCOPE_LITE } ScopeKind;
+
+typedef struct Scope {
+    ScopeKind kind;
+    uint32_t depth;
+    int64_t freq;
+    const IrRegion *region;
+    struct Scope *parent;
+    VEC(IrValue *) saved; /* pushed at the end of the forward region, in order of ids */
+    bool tape;            /* something is pushed here or within */
+} Scope;
+
+typedef struct Plan {
+    Map scopes;   /* region of the mixed function to its Scope */
+    VEC(Scope *) all;
+    Bitset saved; /* values on the tape */
+    Bitset again; /* values that the reverse region of their scope computes again */
+} Plan;
+
+Plan *ad_plan(Ad *ad, Mixed *mixed, ScopeKind kind);
+void plan_free(Plan *plan);
+static inline Scope *plan_scope(const Plan *plan, const IrRegion *region) {
+    return map_getp(&plan->scopes, region);
+}
+/* Calls VISIT for the nonlinear values that the transpose of INST (not of its regions' content)
+   needs in the reverse sweep. */
+void ad_linear_needs(Mixed *mixed, IrInst *inst, void (*visit)(IrValue *, void *), void *data);
+/* Calls VISIT for each use in the regions of INST of a linear value that is defined outside;
+   accumulators are left out. */
+void ad_linear_captures(Mixed *mixed, const IrInst *inst, void (*visit)(IrValue *, void *),
+                        void *data);
+
+/* Minimum cut of a directed graph: nodes 0 .. n-1. */
+typedef struct Cut Cut;
+#define CUT_INFINITE (INT64_C(1) << 60)
+Cut *cut_new(Arena *arena, uint32_t nodes);
+void cut_edge(Cut *cut, uint32_t from, uint32_t to, int64_t capacity);
+int64_t cut_solve(Cut *cut, uint32_t source, uint32_t sink);
+/* After solving: is NODE on the sink's side (the cut nearest to the sink)? */
+bool cut_sink_side(const Cut *cut, uint32_t node);
+void cut_free(Cut *cut);
+
+/* ---- the sweeps ---- */
+
+/* A cotangent on its way: a sum so far (NULL: zero), or an accumulator.  PRESENT: a condition
+   without which VALUE is exactly zero and stands for nothing (NULL: none). */
+typedef struct Ct {
+    IrValue *value, *present;
+    bool is_acc;
+} Ct;
+
+typedef struct Transposer {
+    Ad *ad;
+    Mixed *mixed;
+    Plan *plan;
+    IrBuilder b;
+    IrValue **forward; /* by id of the mixed value: where the forward sweep has it */
+    IrValue **now;     /* the same for the reverse sweep and what runs again there */
+    Ct *ct;            /* by id of the linear value */
+    Map tapes;         /* mixed instruction to its own tape, in FULL and LITE scopes */
+    IrValue *tape;     /* the tape that is threaded through a SPLIT scope, else NULL */
+    uint32_t options;
+} Transposer;
+
+/* How a region is emitted.  EFFECTS: as the program's own (else: again, without them).  TAPE: what
+   the plan says is pushed. */
+typedef struct Emit {
+    IrValue **map;
+    bool effects, tape;
+    const IrInst *root; /* again: the instruction whose copy this is part of, NULL: none */
+} Emit;
+
+IrValue *emit_value(const Emit *emit, const IrValue *value);
+void emit_region(Transposer *t, const IrRegion *region, const Emit *emit);
+void emit_inst(Transposer *t, const IrInst *inst, const Emit *emit);
+/* The values to be saved of a SPLIT scope go onto the tape. */
+void emit_pushes(Transposer *t, const Scope *scope, const Emit *emit);
+
+/* The start of a reverse region: pops, and what is computed again. */
+void reverse_begin(Transposer *t, const Scope *scope);
+/* The linear instructions of REGION, from the last to the first. */
+void reverse_region(Transposer *t, const IrRegion *region);
+IrValue *now_of(Transposer *t, const IrValue *value);
+IrValue **now_dims_of(Transposer *t, IrValue *linear); /* sizes of a linear array */
+void ct_add(Transposer *t, IrValue *linear, IrValue *value, IrValue *present);
+Ct ct_take(Transposer *t, IrValue *linear);
+/* Its value, with zeros where there is none. */
+IrValue *ct_value(Transposer *t, IrValue *linear);
+IrValue *zeros_of(Transposer *t, IrValue *linear);
+IrValue *ct_sum(Transposer *t, IrValue *a, IrValue *b);
+/* Is there nothing to transpose in INST, as none of its results has a cotangent? */
+bool transpose_is_idle(const Transposer *t, const IrInst *inst);
+
+void transpose_scalar(Transposer *t, IrInst *inst);
+void transpose_array(Transposer *t, IrInst *inst);
+void transpose_tape(Transposer *t, IrInst *inst);
+void transpose_if(Transposer *t, IrInst *inst);
+void transpose_loop(Transposer *t, IrInst *inst);
+void transpose_call(Transposer *t, IrInst *inst);
+void transpose_parallel(Transposer *t, IrInst *inst); /* BUILD, REDUCE */
+void transpose_with_acc(Transposer *t, IrInst *inst);
+
+void ad_make_grad(Ad *ad, const AdRequest *request, Mixed *mixed);
+void ad_make_pair(Ad *ad, const AdRequest *request, Mixed *mixed);
+
+#endif

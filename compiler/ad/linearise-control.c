@@ -1,0 +1,355 @@
+/* Tangents of the operations with regions: each becomes one operation that gives the primal results
+   and, behind them, the tangents of the active ones. */
+#include "ad/linearise.h"
+
+#include "base/fatal.h"
+
+/* Values collected for an instruction. */
+typedef struct Values {
+    IrValue **at;
+    uint32_t n;
+} Values;
+
+static Values room(Lin *l, uint32_t n) {
+    return (Values){ARENA_ARRAY(l->ad->arena, IrValue *, n), 0};
+}
+
+static void put(Values *values, IrValue *value) {
+    values->at[values->n++] = value;
+}
+
+/* The builder enters a region; its old place comes back. */
+static IrBuilder enter(Lin *l, IrRegion *region) {
+    IrBuilder outer = *l->b;
+    irb_at_end(l->b, region);
+    return outer;
+}
+
+/* The results of INST: primal ones from COPY's FIRST on, tangents of those with ACTIVE behind. */
+static void bind_results(Lin *l, const IrInst *inst, IrInst *copy, const bool *active) {
+    uint32_t at = inst->nresults;
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        copy->results[i]->name = inst->results[i]->name;
+        set_primal(l, inst->results[i], copy->results[i]);
+    }
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (active[i]) set_tangent(l, inst->results[i], copy->results[at++]);
+}
+
+static bool *active_results(Lin *l, const IrInst *inst) {
+    bool *active = ARENA_ARRAY(l->ad->arena, bool, inst->nresults);
+    for (uint32_t i = 0; i < inst->nresults; i++) active[i] = is_active(l, inst->results[i]);
+    return active;
+}
+
+/* Types of the results, then of the active ones again. */
+static IrType *doubled_types(Lin *l, const IrInst *inst, const bool *active, uint32_t *n) {
+    IrType *types = ARENA_ARRAY(l->ad->arena, IrType, 2 * inst->nresults);
+    *n = 0;
+    for (uint32_t i = 0; i < inst->nresults; i++) types[(*n)++] = inst->results[i]->type;
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (active[i]) types[(*n)++] = inst->results[i]->type;
+    return types;
+}
+
+/* Ends a region with what FROM yields and the tangents of the active ones. */
+static void yield_doubled(Lin *l, const IrRegion *from, const bool *active) {
+    const IrInst *yield = from->last;
+    Values values = room(l, 2 * yield->noperands);
+    for (uint32_t i = 0; i < yield->noperands; i++)
+        put(&values, primal_of(l, yield->operands[i]));
+    for (uint32_t i = 0; i < yield->noperands; i++)
+        if (active[i]) put(&values, tangent_or_zero(l, yield->operands[i]));
+    irb_yield(l->b, values.n, values.at);
+}
+
+static void linearise_if(Lin *l, IrInst *inst) {
+    bool *active = active_results(l, inst);
+    uint32_t n;
+    IrType *types = doubled_types(l, inst, active, &n);
+    IrInst *copy = irb_if(l->b, primal_of(l, inst->operands[0]), n, types);
+    for (uint32_t r = 0; r < 2; r++) {
+        IrBuilder outer = enter(l, copy->regions[r]);
+        linearise_region(l, inst->regions[r]);
+        yield_doubled(l, inst->regions[r], active);
+        *l->b = outer;
+    }
+    bind_results(l, inst, copy, active);
+}
+
+/* ---- loops ---- */
+
+/* The reverse loop has to know how often the body ran. */
+static bool needs_counter(const Lin *l, const IrInst *inst) {
+    return l->mixed->transposed && (inst->flags & IR_LOOP_EXIT);
+}
+
+static void yield_loop(Lin *l, const IrInst *inst, IrInst *copy, const bool *active) {
+    const IrInst *yield = inst->regions[0]->last;
+    uint32_t first = inst->flags & IR_LOOP_EXIT ? 1 : 0;
+    Values values = room(l, 2 * yield->noperands + 1);
+    for (uint32_t i = 0; i < yield->noperands; i++)
+        put(&values, primal_of(l, yield->operands[i]));
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (active[i]) put(&values, tangent_or_zero(l, yield->operands[first + i]));
+    if (needs_counter(l, inst))
+        put(&values, irb_binary(l->b, IR_ADD, copy->regions[0]->params[0], irb_int(l->b, 1)));
+    irb_yield(l->b, values.n, values.at);
+}
+
+static void bind_param(Lin *l, const IrValue *from, IrValue *to, bool is_tangent) {
+    if (is_tangent) {
+        set_tangent(l, from, to);
+    } else {
+        to->name = from->name;
+        set_primal(l, from, to);
+    }
+}
+
+static void linearise_loop(Lin *l, IrInst *inst) {
+    const IrRegion *from = inst->regions[0];
+    uint32_t n = inst->nresults, at = n;
+    bool *active = active_results(l, inst);
+    Values inits = room(l, 2 * n + 1);
+    for (uint32_t i = 0; i < n; i++) active[i] |= is_active(l, from->params[1 + i]);
+    for (uint32_t i = 0; i < n; i++) put(&inits, primal_of(l, inst->operands[1 + i]));
+    for (uint32_t i = 0; i < n; i++)
+        if (active[i]) put(&inits, tangent_or_zero(l, inst->operands[1 + i]));
+    if (needs_counter(l, inst)) put(&inits, irb_int(l->b, 0));
+    IrInst *copy = irb_loop(l->b, primal_of(l, inst->operands[0]), inits.n, inits.at,
+                            inst->flags & IR_LOOP_EXIT);
+    IrRegion *body = copy->regions[0];
+    bind_param(l, from->params[0], body->params[0], false);
+    for (uint32_t i = 0; i < n; i++) {
+        bind_param(l, from->params[1 + i], body->params[1 + i], false);
+        body->params[1 + i]->type = from->params[1 + i]->type;
+        copy->results[i]->type = inst->results[i]->type;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (!active[i]) continue;
+        body->params[1 + at]->type = from->params[1 + i]->type;
+        copy->results[at]->type = inst->results[i]->type;
+        bind_param(l, from->params[1 + i], body->params[1 + at++], true);
+    }
+    IrBuilder outer = enter(l, body);
+    linearise_region(l, from);
+    yield_loop(l, inst, copy, active);
+    *l->b = outer;
+    bind_results(l, inst, copy, active);
+}
+
+/* ---- parallel regions ---- */
+
+static void bind_params(Lin *l, const IrRegion *from, IrRegion *to) {
+    for (uint32_t i = 0; i < from->nparams; i++) {
+        IrValue *param = ir_region_param(to, from->params[i]->type, from->params[i]->name);
+        set_primal(l, from->params[i], param);
+    }
+}
+
+static void linearise_build(Lin *l, IrInst *inst) {
+    bool *active = active_results(l, inst);
+    uint32_t n, at = (uint32_t)inst->imm, k = 0;
+    IrType *types = doubled_types(l, inst, active, &n);
+    Values operands = room(l, 2 * inst->noperands);
+    int64_t *ranks = ARENA_ARRAY(l->ad->module->arena, int64_t, n);
+    for (uint32_t i = 0; i < inst->noperands; i++)
+        put(&operands, primal_of(l, inst->operands[i]));
+    for (uint32_t i = 0; i < inst->nresults; i++) ranks[k++] = inst->ints[i];
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        for (uint32_t d = 0; d < (uint32_t)inst->ints[i]; d++, at++)
+            if (active[i]) put(&operands, primal_of(l, inst->operands[at]));
+        if (active[i]) ranks[k++] = inst->ints[i];
+    }
+    IrInst *copy = irb_inst(l->b, IR_BUILD, operands.n, operands.at, n, types, 1);
+    copy->imm = inst->imm;
+    copy->ints = ranks;
+    copy->nints = n;
+    bind_params(l, inst->regions[0], copy->regions[0]);
+    IrBuilder outer = enter(l, copy->regions[0]);
+    linearise_region(l, inst->regions[0]);
+    yield_doubled(l, inst->regions[0], active);
+    *l->b = outer;
+    bind_results(l, inst, copy, active);
+}
+
+static void linearise_sum(Lin *l, IrInst *inst) {
+    bool *active = active_results(l, inst);
+    uint32_t n, first = (uint32_t)inst->imm;
+    IrType *types = doubled_types(l, inst, active, &n);
+    Values operands = room(l, 2 * inst->noperands);
+    for (uint32_t i = 0; i < inst->noperands; i++)
+        put(&operands, primal_of(l, inst->operands[i]));
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (active[i]) put(&operands, tangent_or_zero(l, inst->operands[first + i]));
+    IrInst *copy = irb_inst(l->b, IR_REDUCE, operands.n, operands.at, n, types, 1);
+    copy->imm = inst->imm;
+    copy->flags = inst->flags;
+    bind_params(l, inst->regions[0], copy->regions[0]);
+    IrBuilder outer = enter(l, copy->regions[0]);
+    linearise_region(l, inst->regions[0]);
+    yield_doubled(l, inst->regions[0], active);
+    *l->b = outer;
+    bind_results(l, inst, copy, active);
+}
+
+/* ---- the other reductions ---- */
+
+static void keep_primal(IrValue *value, void *data) {
+    void **pair = data;
+    Lin *l = pair[0];
+    map_setp((Map *)pair[1], value, primal_of(l, value));
+}
+
+/* The primal reduction, copied so that its body can be copied once more. */
+static void copy_apart(Lin *l, const IrInst *inst) {
+    Map map = {0};
+    void *pair[] = {l, &map};
+    for (uint32_t i = 0; i < inst->noperands; i++) keep_primal(inst->operands[i], pair);
+    ir_captures(inst->regions[0], keep_primal, pair);
+    IrInst *copy = ir_clone(l->b, inst, &map);
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        set_primal(l, inst->results[i], copy->results[i]);
+    map_free(&map);
+}
+
+/* Is V (or NaN both) what was found? */
+static IrValue *ties(Lin *l, IrValue *v, IrValue *found) {
+    IrValue *both = irb_binary(l->b, IR_AND, irb_binary(l->b, IR_NE, v, v),
+                               irb_binary(l->b, IR_NE, found, found));
+    return irb_binary(l->b, IR_OR, irb_binary(l->b, IR_EQ, v, found), both);
+}
+
+static IrValue *one_if(Lin *l, IrValue *condition, IrScalar type) {
+    return irb_select(l->b, condition, irb_scalar_const(l->b, type, 0, 1), irb_zero(l->b, type));
+}
+
+/* MIN, MAX: (sum of the tangents of those tied) / (number of those tied), in one more reduction. */
+static void linearise_extremum(Lin *l, IrInst *inst, uint32_t result) {
+    uint32_t n = (uint32_t)inst->imm;
+    IrValue *found = primal_of(l, inst->results[result]), *init = inst->operands[n + result];
+    IrScalar type = found->type->scalar;
+    IrType types[] = {found->type, found->type};
+    Values operands = room(l, n + 2);
+    for (uint32_t i = 0; i < n; i++) put(&operands, primal_of(l, inst->operands[i]));
+    IrValue *tied = ties(l, primal_of(l, init), found);
+    IrValue *start = linear_select(l, tied, tangent_of(l, init), NULL);
+    put(&operands, one_if(l, tied, type));
+    put(&operands, start ? start : linear_zero(l, found));
+    IrInst *sum = irb_inst(l->b, IR_REDUCE, operands.n, operands.at, 2, types, 1);
+    sum->imm = inst->imm;
+    sum->flags = IR_SUM;
+    bind_params(l, inst->regions[0], sum->regions[0]);
+    IrBuilder outer = enter(l, sum->regions[0]);
+    linearise_region(l, inst->regions[0]);
+    IrValue *yield = inst->regions[0]->last->operands[result];
+    tied = ties(l, primal_of(l, yield), found);
+    IrValue *part = linear_select(l, tied, tangent_of(l, yield), NULL);
+    IrValue *values[] = {one_if(l, tied, type), part ? part : linear_zero(l, found)};
+    irb_yield(l->b, 2, values);
+    *l->b = outer;
+    mark_linear(l, sum->results[1]);
+    set_tangent(l, inst->results[result], linear_div(l, sum->results[1], sum->results[0]));
+}
+
+/* PROD: a nest of loops that carries the product so far and its tangent; no division. */
+static void linearise_product(Lin *l, IrInst *inst, uint32_t result, uint32_t depth, IrValue *p,
+                              IrValue *dp, IrValue **out) {
+    uint32_t n = (uint32_t)inst->imm;
+    if (depth == n) {
+        linearise_region(l, inst->regions[0]);
+        IrValue *yield = inst->regions[0]->last->operands[result];
+        IrValue *v = primal_of(l, yield), *dv = tangent_of(l, yield);
+        out[0] = irb_binary(l->b, IR_MUL, p, v);
+        out[1] = linear_add(l, linear_mul(l, dp, v), linear_mul(l, dv, p));
+        return;
+    }
+    IrValue *inits[] = {p, dp};
+    IrInst *loop = irb_loop(l->b, primal_of(l, inst->operands[depth]), 2, inits, false);
+    IrValue **params = loop->regions[0]->params;
+    set_primal(l, inst->regions[0]->params[depth], params[0]);
+    IrBuilder outer = enter(l, loop->regions[0]);
+    linearise_product(l, inst, result, depth + 1, params[1], mark_linear(l, params[2]), out);
+    irb_yield(l->b, 2, out);
+    *l->b = outer;
+    out[0] = loop->results[0];
+    out[1] = mark_linear(l, loop->results[1]);
+}
+
+static void linearise_other(Lin *l, IrInst *inst) {
+    uint32_t active = 0;
+    copy_apart(l, inst);
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        IrValue *out[2], *init;
+        if (!is_active(l, inst->results[i])) continue;
+        if (inst->results[i]->type->rank || active++) {
+            ad_report(l->ad, DIAG_NOT_IMPLEMENTED, inst->pos,
+                      "the derivative of a '%s' over arrays is not implemented yet",
+                      ir_reduce_name((IrReduce)inst->flags));
+            return;
+        }
+        if (inst->flags == IR_PROD) {
+            init = inst->operands[(uint32_t)inst->imm + i];
+            linearise_product(l, inst, i, 0, primal_of(l, init), tangent_or_zero(l, init), out);
+            set_tangent(l, inst->results[i], out[1]);
+        } else {
+            linearise_extremum(l, inst, i);
+        }
+    }
+}
+
+void linearise_reduce(Lin *l, IrInst *inst) {
+    if (inst->flags == IR_SUM) linearise_sum(l, inst);
+    else linearise_other(l, inst);
+}
+
+/* ---- accumulators ---- */
+
+static void linearise_with_acc(Lin *l, IrInst *inst) {
+    const IrRegion *from = inst->regions[0];
+    uint32_t n = inst->noperands, at = n, nresults = 0;
+    bool *active = active_results(l, inst);
+    Values operands = room(l, 2 * n), values = room(l, 2 * inst->nresults);
+    IrType *types = ARENA_ARRAY(l->ad->arena, IrType, 2 * inst->nresults);
+    for (uint32_t i = 0; i < n; i++) active[i] |= is_active(l, from->params[i]);
+    for (uint32_t i = 0; i < n; i++) put(&operands, primal_of(l, inst->operands[i]));
+    for (uint32_t i = 0; i < n; i++)
+        if (active[i]) put(&operands, tangent_or_zero(l, inst->operands[i]));
+    for (uint32_t i = 0; i < n; i++) types[nresults++] = inst->results[i]->type;
+    for (uint32_t i = 0; i < n; i++)
+        if (active[i]) types[nresults++] = inst->results[i]->type;
+    for (uint32_t i = n; i < inst->nresults; i++) types[nresults++] = inst->results[i]->type;
+    for (uint32_t i = n; i < inst->nresults; i++)
+        if (active[i]) types[nresults++] = inst->results[i]->type;
+    IrInst *copy = irb_inst(l->b, IR_WITH_ACC, operands.n, operands.at, nresults, types, 1);
+    bind_params(l, from, copy->regions[0]);
+    for (uint32_t i = 0; i < n; i++) {
+        IrType type = from->params[i]->type;
+        if (active[i]) set_tangent(l, from->params[i], ir_region_param(copy->regions[0], type, NULL));
+    }
+    IrBuilder outer = enter(l, copy->regions[0]);
+    linearise_region(l, from);
+    for (uint32_t i = n; i < inst->nresults; i++)
+        put(&values, primal_of(l, from->last->operands[i - n]));
+    for (uint32_t i = n; i < inst->nresults; i++)
+        if (active[i]) put(&values, tangent_or_zero(l, from->last->operands[i - n]));
+    irb_yield(l->b, values.n, values.at);
+    *l->b = outer;
+    for (uint32_t i = 0; i < n; i++) set_primal(l, inst->results[i], copy->results[i]);
+    for (uint32_t i = 0; i < n; i++)
+        if (active[i]) set_tangent(l, inst->results[i], copy->results[at++]);
+    for (uint32_t i = n; i < inst->nresults; i++)
+        set_primal(l, inst->results[i], copy->results[at++]);
+    for (uint32_t i = n; i < inst->nresults; i++)
+        if (active[i]) set_tangent(l, inst->results[i], copy->results[at++]);
+}
+
+void linearise_control(Lin *l, IrInst *inst) {
+    switch ((int)inst->op) {
+    case IR_IF: linearise_if(l, inst); break;
+    case IR_LOOP: linearise_loop(l, inst); break;
+    case IR_BUILD: linearise_build(l, inst); break;
+    case IR_WITH_ACC: linearise_with_acc(l, inst); break;
+    default: UNREACHABLE("no tangent for %s", ir_op_info(inst->op)->name);
+    }
+}

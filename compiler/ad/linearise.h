@@ -1,0 +1,66 @@
+/* What the files of linearisation share. */
+#ifndef ADL_AD_LINEARISE_H
+#define ADL_AD_LINEARISE_H
+
+#include "ad/internal.h"
+
+/* A function (or the rule of one, put in place) on its way into the mixed function. */
+typedef struct Lin {
+    Ad *ad;
+    Mixed *mixed;
+    IrBuilder *b;
+    const IrFunc *base;
+    Map primal;     /* value of base to its copy */
+    Map tangent;    /* value of base to its tangent; absent: zero */
+    Bitset active;  /* values of base */
+    bool is_rule;   /* primal values that depend on a tangent parameter are zero */
+} Lin;
+
+/* A rule's results are asked for at these arguments; TANGENTS: NULL where there is none, or the
+   tangent that stands behind a tangent parameter. */
+typedef struct RuleCall {
+    IrFunc *rule;
+    IrValue **args;     /* per parameter of the rule; NULL: a tangent parameter, which is zero */
+    IrValue **like;     /* for those: a value of the same sizes */
+    IrValue **tangents;
+    IrValue **results;  /* filled in: tangents of the rule's results, NULL: zero */
+} RuleCall;
+
+void linearise_region(Lin *l, const IrRegion *region); /* all but the YIELD */
+void linearise_inst(Lin *l, IrInst *inst);
+void linearise_rule(Lin *l, RuleCall *call);
+void linearise_scalar(Lin *l, IrInst *inst);
+void linearise_array(Lin *l, IrInst *inst);
+void linearise_control(Lin *l, IrInst *inst);
+void linearise_reduce(Lin *l, IrInst *inst);
+
+static inline IrValue *primal_of(const Lin *l, const IrValue *value) {
+    return map_getp(&l->primal, value);
+}
+static inline IrValue *tangent_of(const Lin *l, const IrValue *value) {
+    return map_getp(&l->tangent, value);
+}
+static inline bool is_active(const Lin *l, const IrValue *value) {
+    return bitset_has(&l->active, value->id);
+}
+bool region_is_active(const Lin *l, const IrRegion *region);
+/* Copies INST without any tangent. */
+void copy_primal(Lin *l, const IrInst *inst);
+void set_primal(Lin *l, const IrValue *value, IrValue *copy);
+/* TANGENT may be NULL: zero. */
+void set_tangent(Lin *l, const IrValue *value, IrValue *tangent);
+/* The tangent, or zeros of the primal copy's sizes. */
+IrValue *tangent_or_zero(Lin *l, const IrValue *value);
+/* A linear zero like PRIMAL, a value of the mixed function. */
+IrValue *linear_zero(Lin *l, IrValue *primal);
+
+/* Linear arithmetic; NULL is zero, as operand and as result. */
+IrValue *mark_linear(Lin *l, IrValue *value);
+IrValue *linear_add(Lin *l, IrValue *x, IrValue *y);
+IrValue *linear_sub(Lin *l, IrValue *x, IrValue *y);
+IrValue *linear_neg(Lin *l, IrValue *x);
+IrValue *linear_mul(Lin *l, IrValue *x, IrValue *factor);
+IrValue *linear_div(Lin *l, IrValue *x, IrValue *divisor);
+IrValue *linear_select(Lin *l, IrValue *c, IrValue *x, IrValue *y);
+
+#endif

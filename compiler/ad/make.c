@@ -1,0 +1,98 @@
+/* GRAD, and FORWARD with REVERSE, from a mixed function: the frame of the two sweeps. */
+#include "ad/internal.h"
+
+typedef struct Frame {
+    const AdRequest *request;
+    Mixed *mixed;
+    Transposer t;
+} Frame;
+
+static void begin(Frame *frame, Ad *ad, const AdRequest *request, Mixed *mixed, ScopeKind kind) {
+    Transposer *t = &frame->t;
+    *frame = (Frame){.request = request, .mixed = mixed};
+    t->ad = ad;
+    t->mixed = mixed;
+    t->options = request->options;
+    t->plan = ad_plan(ad, mixed, kind);
+    uint32_t n = mixed->func->nvalues;
+    t->forward = ARENA_ARRAY(ad->arena, IrValue *, n);
+    t->now = ARENA_ARRAY(ad->arena, IrValue *, n);
+    t->ct = ARENA_ARRAY(ad->arena, Ct, n);
+}
+
+static void end(Frame *frame) {
+    map_free(&frame->t.tapes);
+    plan_free(frame->t.plan);
+}
+
+/* The whole forward sweep at the end of FUNC's body; its results are put into VALUES. */
+static uint32_t forward_sweep(Frame *frame, IrFunc *func, IrValue **values) {
+    Transposer *t = &frame->t;
+    const IrFunc *base = frame->request->base;
+    const IrRegion *body = frame->mixed->func->body;
+    Emit emit = {t->forward, true, true, NULL};
+    irb_at_end(&t->b, func->body);
+    for (uint32_t i = 0; i < base->nparams; i++)
+        t->forward[body->params[i]->id] = func->body->params[i];
+    emit_region(t, body, &emit);
+    for (uint32_t i = 0; i < base->nresults; i++)
+        values[i] = emit_value(&emit, body->last->operands[i]);
+    emit_pushes(t, plan_scope(t->plan, body), &emit);
+    return base->nresults;
+}
+
+/* The whole reverse sweep from the seeds on; the cotangents of the active parameters are put into
+   VALUES. */
+static uint32_t reverse_sweep(Frame *frame, IrValue *const *seeds, IrValue **values) {
+    Transposer *t = &frame->t;
+    const IrFunc *base = frame->request->base, *mixed = frame->mixed->func;
+    const IrInst *yield = mixed->body->last;
+    uint32_t n = 0;
+    reverse_begin(t, plan_scope(t->plan, mixed->body));
+    for (uint32_t i = base->nresults; i < yield->noperands; i++)
+        ct_add(t, yield->operands[i], seeds[i - base->nresults], NULL);
+    reverse_region(t, mixed->body);
+    for (uint32_t i = base->nparams; i < mixed->nparams; i++)
+        values[n++] = ct_value(t, mixed->body->params[i]);
+    return n;
+}
+
+void ad_make_grad(Ad *ad, const AdRequest *request, Mixed *mixed) {
+    Frame frame;
+    Transposer *t = &frame.t;
+    const IrFunc *base = request->base;
+    IrFunc *func = request->func;
+    IrValue **values = ARENA_ARRAY(ad->arena, IrValue *, base->nresults + base->nparams);
+    begin(&frame, ad, request, mixed, SCOPE_FULL);
+    if (!ad->failed) {
+        uint32_t n = forward_sweep(&frame, func, values);
+        for (uint32_t i = 0; i < mixed->func->nvalues; i++) t->now[i] = t->forward[i];
+        n += reverse_sweep(&frame, func->body->params + base->nparams, values + n);
+        irb_yield(&t->b, n, values);
+    }
+    end(&frame);
+}
+
+void ad_make_pair(Ad *ad, const AdRequest *request, Mixed *mixed) {
+    Frame frame;
+    Transposer *t = &frame.t;
+    const IrFunc *base = request->base;
+    IrFunc *func = request->func, *reverse = request->reverse;
+    uint32_t most = base->nresults + base->nparams + 1;
+    IrValue **values = ARENA_ARRAY(ad->arena, IrValue *, most);
+    begin(&frame, ad, request, mixed, SCOPE_SPLIT);
+    if (!ad->failed) {
+        irb_at_end(&t->b, func->body);
+        t->tape = request->threaded ? func->body->params[base->nparams] : irb_tape_new(&t->b);
+        uint32_t n = forward_sweep(&frame, func, values);
+        values[n++] = t->tape;
+        irb_yield(&t->b, n, values);
+
+        irb_at_end(&t->b, reverse->body);
+        t->tape = reverse->body->params[0];
+        n = reverse_sweep(&frame, reverse->body->params + 1, values);
+        if (request->threaded) values[n++] = t->tape;
+        irb_yield(&t->b, n, values);
+    }
+    end(&frame);
+}

@@ -1,0 +1,305 @@
+/* Requests: which functions are made, in which order, and what they are called. */
+#include "ad/internal.h"
+
+#include <string.h>
+
+#include "base/fatal.h"
+
+/* ---- diagnostics ---- */
+
+void ad_report(Ad *ad, DiagCode code, Pos pos, const char *format, ...) {
+    va_list args;
+    StrBuf text = {0};
+    va_start(args, format);
+    strbuf_vprintf(&text, format, args);
+    va_end(args);
+    diag_report(ad->diags, code, (Span){pos, pos}, "%s", text.text);
+    strbuf_free(&text);
+    ad->failed = true;
+}
+
+/* ---- functions that only derivatives call ---- */
+
+static bool same_request(const AdRequest *a, const AdRequest *b) {
+    return a->mode == b->mode && a->base == b->base && a->options == b->options &&
+           memcmp(a->in_active, b->in_active, a->base->nparams) == 0 &&
+           memcmp(a->out_active, b->out_active, a->base->nresults) == 0;
+}
+
+static uint64_t request_key(const AdRequest *request) {
+    uint64_t key = hash_mix((uint64_t)request->mode << 32 | request->options, request->base->id);
+    key = hash_mix(key, hash_bytes(request->in_active, request->base->nparams));
+    return hash_mix(key, hash_bytes(request->out_active, request->base->nresults));
+}
+
+typedef struct Signature {
+    IrType *types;
+    const char **names;
+    uint32_t n;
+} Signature;
+
+static Signature signature_new(Ad *ad, const IrFunc *base) {
+    uint32_t room = 2 * (base->nparams + base->nresults) + 1;
+    return (Signature){ARENA_ARRAY(ad->arena, IrType, room),
+                       ARENA_ARRAY(ad->arena, const char *, room), 0};
+}
+
+static void add_types(Signature *signature, uint32_t n, const IrType *types,
+                      const char *const *names, const uint8_t *which) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (which && !which[i]) continue;
+        signature->names[signature->n] = names ? names[i] : NULL;
+        signature->types[signature->n++] = types[i];
+    }
+}
+
+static void add_tape(Ad *ad, Signature *signature) {
+    signature->names[signature->n] = "tape";
+    signature->types[signature->n++] = ir_tape(ad->module);
+}
+
+static IrFunc *func_new(Ad *ad, AdRequest *request, const char *suffix, const Signature *in,
+                        const Signature *out) {
+    const char *name = arena_printf(ad->module->arena, "%s.%s", request->base->name, suffix);
+    IrFunc *func =
+        ir_func_new(ad->module, name, in->n, in->types, in->names, out->n, out->types);
+    func->pos = request->base->pos;
+    func->purity = request->base->purity;
+    map_setp(&ad->by_func, func, request);
+    return func;
+}
+
+static void make_jvp_func(Ad *ad, AdRequest *request) {
+    const IrFunc *base = request->base;
+    Signature in = signature_new(ad, base), out = signature_new(ad, base);
+    add_types(&in, base->nparams, base->params, base->param_names, NULL);
+    add_types(&in, base->nparams, base->params, NULL, request->in_active);
+    add_types(&out, base->nresults, base->results, NULL, NULL);
+    add_types(&out, base->nresults, base->results, NULL, request->out_active);
+    request->func = func_new(ad, request, "jvp", &in, &out);
+}
+
+static void make_pair_funcs(Ad *ad, AdRequest *request) {
+    const IrFunc *base = request->base;
+    Signature in = signature_new(ad, base), out = signature_new(ad, base);
+    add_types(&in, base->nparams, base->params, base->param_names, NULL);
+    add_tape(ad, &in);
+    add_types(&out, base->nresults, base->results, NULL, NULL);
+    add_tape(ad, &out);
+    request->func = func_new(ad, request, "forward", &in, &out);
+    in.n = out.n = 0;
+    add_tape(ad, &in);
+    add_types(&in, base->nresults, base->results, NULL, request->out_active);
+    add_types(&out, base->nparams, base->params, NULL, request->in_active);
+    add_tape(ad, &out);
+    request->reverse = func_new(ad, request, "reverse", &in, &out);
+}
+
+/* The request that is like WANTED, with its functions; their bodies are made later. */
+static AdRequest *own_request(Ad *ad, const AdRequest *wanted) {
+    uint64_t key = request_key(wanted);
+    for (;; key++) {
+        AdRequest *found = map_get(&ad->requests, key);
+        if (!found) break;
+        if (same_request(found, wanted)) return found;
+    }
+    AdRequest *request = ARENA_NEW(ad->arena, AdRequest);
+    *request = *wanted;
+    map_set(&ad->requests, key, request);
+    if (request->mode == AD_PAIR) make_pair_funcs(ad, request);
+    else make_jvp_func(ad, request);
+    return request;
+}
+
+static bool any_tape(const uint8_t *active, const IrType *types, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (active[i] && types[i]->kind == IR_T_TAPE) return true;
+    return false;
+}
+
+static IrFunc *known_purity(IrFunc *func, IrFunc *base) {
+    func->purity = base->purity;
+    return func;
+}
+
+IrFunc *ad_jvp(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
+               uint32_t options) {
+    AdRequest wanted = {.mode = AD_JVP, .base = base, .in_active = in_active,
+                        .out_active = out_active, .options = options};
+    if (any_tape(in_active, base->params, base->nparams) ||
+        any_tape(out_active, base->results, base->nresults))
+        return own_request(ad, &wanted)->func;
+    return known_purity(
+        ir_deriv(ad->module, IR_DERIV_JVP, base, in_active, out_active, options), base);
+}
+
+IrFunc *ad_grad(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
+                uint32_t options) {
+    return known_purity(
+        ir_deriv(ad->module, IR_DERIV_GRAD, base, in_active, out_active, options), base);
+}
+
+const AdRequest *ad_pair(Ad *ad, IrFunc *base, const uint8_t *in_active,
+                         const uint8_t *out_active, uint32_t options) {
+    AdRequest wanted = {.mode = AD_PAIR, .base = base, .in_active = in_active,
+                        .out_active = out_active, .options = options, .threaded = true};
+    return own_request(ad, &wanted);
+}
+
+/* ---- making ---- */
+
+static void give_body(IrFunc *func) {
+    if (func->body) return;
+    func->body = ir_region_new(func, NULL);
+    for (uint32_t i = 0; i < func->nparams; i++)
+        ir_region_param(func->body, func->params[i], func->param_names[i]);
+}
+
+/* A function that is in no module: parameters, then the tangents of the active ones. */
+static IrFunc *scratch_func(Ad *ad, const AdRequest *request) {
+    const IrFunc *base = request->base;
+    IrFunc *func = ARENA_NEW(ad->module->arena, IrFunc);
+    func->name = arena_printf(ad->module->arena, "%s.mixed", base->name);
+    func->module = ad->module;
+    func->pos = base->pos;
+    func->body = ir_region_new(func, NULL);
+    for (uint32_t i = 0; i < base->nparams; i++)
+        ir_region_param(func->body, base->params[i], base->param_names[i]);
+    for (uint32_t i = 0; i < base->nparams; i++)
+        if (request->in_active[i]) ir_region_param(func->body, base->params[i], NULL);
+    func->nparams = func->body->nparams;
+    return func;
+}
+
+static void make(Ad *ad, AdRequest *request) {
+    Mixed *mixed;
+    request->made = true;
+    give_body(request->func);
+    if (request->reverse) give_body(request->reverse);
+    if (request->mode == AD_JVP) {
+        mixed = ad_linearise(ad, request, request->func, false);
+    } else {
+        mixed = ad_linearise(ad, request, scratch_func(ad, request), true);
+        if (!ad->failed) ad_clean(mixed->func);
+        if (!ad->failed && request->mode == AD_GRAD) ad_make_grad(ad, request, mixed);
+        if (!ad->failed && request->mode == AD_PAIR) ad_make_pair(ad, request, mixed);
+    }
+    mixed_free(mixed);
+    if (ad->failed) return;
+    ad_clean(request->func);
+    if (request->reverse) ad_clean(request->reverse);
+}
+
+/* The request behind a function of the module; false if it is an ordinary one. */
+static bool request_of(Ad *ad, IrFunc *func, AdRequest *request) {
+    const IrDeriv *deriv = &func->deriv;
+    *request = (AdRequest){.base = deriv->base, .in_active = deriv->in_active,
+                           .out_active = deriv->out_active, .options = deriv->options,
+                           .func = func};
+    switch (deriv->mode) {
+    case IR_DERIV_NONE: return false;
+    case IR_DERIV_JVP: request->mode = AD_JVP; break;
+    case IR_DERIV_GRAD: request->mode = AD_GRAD; break;
+    case IR_DERIV_FORWARD:
+        request->mode = AD_PAIR;
+        request->reverse = ir_deriv(ad->module, IR_DERIV_REVERSE, deriv->base, deriv->in_active,
+                                    deriv->out_active, deriv->options);
+        break;
+    case IR_DERIV_REVERSE:
+        request->mode = AD_PAIR;
+        request->reverse = func;
+        request->func = ir_deriv(ad->module, IR_DERIV_FORWARD, deriv->base, deriv->in_active,
+                                 deriv->out_active, deriv->options);
+        break;
+    }
+    return !func->body;
+}
+
+/* Makes FUNC, and what it is made of before it. */
+static void make_func(Ad *ad, IrFunc *func) {
+    AdRequest *own = map_getp(&ad->by_func, func), request;
+    if (ad->failed) return;
+    if (own) {
+        if (own->made) return;
+        make_func(ad, own->base);
+        if (!ad->failed && !own->made) make(ad, own);
+        return;
+    }
+    if (!request_of(ad, func, &request)) return;
+    make_func(ad, request.base);
+    if (!ad->failed) make(ad, &request);
+}
+
+void ad_ensure(Ad *ad, IrFunc *func) {
+    make_func(ad, func);
+}
+
+/* ---- derivatives that need themselves ---- */
+
+typedef struct Search {
+    Ad *ad;
+    Map state; /* function to 1: on the path, 2: done */
+    VEC(IrFunc *) path;
+    VEC(bool) derived; /* did the step to this one differentiate? */
+} Search;
+
+static void search(Search *s, IrFunc *func, bool derived);
+
+static void search_call(IrInst *inst, void *data) {
+    if (inst->op == IR_CALL) search(data, inst->func, false);
+}
+
+static void report_cycle(Search *s, IrFunc *func, bool derived) {
+    uint32_t start = s->path.len;
+    StrBuf chain = {0};
+    while (s->path.at[start - 1] != func) start--;
+    for (uint32_t i = start; i < s->path.len; i++) derived |= s->derived.at[i];
+    for (uint32_t i = start - 1; i < s->path.len; i++)
+        strbuf_printf(&chain, "%s -> ", s->path.at[i]->name);
+    strbuf_add(&chain, func->name);
+    if (derived)
+        ad_report(s->ad, DIAG_DERIV_ENDLESS, func->pos, "a derivative needs itself: %s",
+                  chain.text);
+    strbuf_free(&chain);
+}
+
+static void search(Search *s, IrFunc *func, bool derived) {
+    uintptr_t state = (uintptr_t)map_getp(&s->state, func);
+    if (state == 2) return;
+    if (state == 1) {
+        report_cycle(s, func, derived);
+        return;
+    }
+    map_setp(&s->state, func, (void *)(uintptr_t)1);
+    vec_push(&s->path, func);
+    vec_push(&s->derived, derived);
+    if (func->deriv.mode != IR_DERIV_NONE && !func->body) search(s, func->deriv.base, true);
+    if (func->body) ir_walk(func->body, search_call, s);
+    (void)vec_pop(&s->path);
+    (void)vec_pop(&s->derived);
+    map_setp(&s->state, func, (void *)(uintptr_t)2);
+}
+
+static void find_endless(Ad *ad) {
+    Search s = {.ad = ad};
+    for (uint32_t i = 0; i < ad->module->funcs.len; i++)
+        if (ad->module->funcs.at[i]->deriv.mode != IR_DERIV_NONE)
+            search(&s, ad->module->funcs.at[i], false);
+    map_free(&s.state);
+    vec_free(&s.path);
+    vec_free(&s.derived);
+}
+
+void ad_run(IrModule *module, Diags *diags) {
+    Ad ad = {.module = module, .diags = diags, .arena = arena_new()};
+    find_endless(&ad);
+    for (uint32_t i = 0; i < module->funcs.len; i++) (void)ir_func_pure(module->funcs.at[i]);
+    for (uint32_t i = 0; i < module->funcs.len && !ad.failed; i++)
+        make_func(&ad, module->funcs.at[i]);
+    ir_forget_purity(module);
+    arena_free(ad.arena);
+    map_free(&ad.by_func);
+    map_free(&ad.requests);
+    map_free(&ad.masks);
+    vec_free(&ad.inlining);
+}

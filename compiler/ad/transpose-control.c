@@ -1,0 +1,237 @@
+/* Transposes of branches, loops and calls.  The cotangents of values that come from outside of a
+   region are threaded through it: a branch yields them, a loop carries them. */
+#include "ad/internal.h"
+
+#include "base/fatal.h"
+
+/* Linear values from outside whose cotangents a region changes. */
+typedef struct Threads {
+    Transposer *t;
+    VEC(IrValue *) linear;
+    Bitset seen;
+    bool adds; /* it also adds to accumulators, or reads the cotangent of one */
+} Threads;
+
+static void add_thread(IrValue *value, void *data) {
+    Threads *threads = data;
+    if (is_zero(threads->t->mixed, value) || !bitset_add(&threads->seen, value->id)) return;
+    if (threads->t->ct[value->id].is_acc) threads->adds = true;
+    else vec_push(&threads->linear, value);
+}
+
+static void find_threads(Transposer *t, const IrInst *inst, Threads *threads) {
+    *threads = (Threads){.t = t};
+    ad_linear_captures(t->mixed, inst, add_thread, threads);
+}
+
+static void free_threads(Threads *threads) {
+    vec_free(&threads->linear);
+    bitset_free(&threads->seen);
+}
+
+static bool any_ct(const Transposer *t, const IrInst *inst) {
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (is_linear(t->mixed, inst->results[i]) && t->ct[inst->results[i]->id].value) return true;
+    return false;
+}
+
+static bool region_adds(const Transposer *t, const IrRegion *region) {
+    for (const IrInst *inst = region->first; inst; inst = inst->next) {
+        if (inst->op == IR_ACC_ADD && t->ct[inst->operands[0]->id].value) return true;
+        for (uint32_t r = 0; r < inst->nregions; r++)
+            if (region_adds(t, inst->regions[r])) return true;
+    }
+    return false;
+}
+
+bool transpose_is_idle(const Transposer *t, const IrInst *inst) {
+    if (any_ct(t, inst)) return false;
+    for (uint32_t r = 0; r < inst->nregions; r++)
+        if (region_adds(t, inst->regions[r])) return false;
+    return true;
+}
+
+/* Does INST take its residuals from a tape?  Which one it starts with. */
+static bool is_taped(const Transposer *t, const IrInst *inst) {
+    for (uint32_t r = 0; r < inst->nregions; r++)
+        if (plan_scope(t->plan, inst->regions[r])->tape) return true;
+    return inst->op == IR_CALL;
+}
+
+static IrValue *tape_of(Transposer *t, const IrInst *inst) {
+    IrValue *own = map_getp(&t->tapes, inst);
+    return t->tape ? t->tape : own;
+}
+
+static void set_cts(Transposer *t, const Threads *threads, IrValue *const *values) {
+    for (uint32_t i = 0; i < threads->linear.len; i++)
+        t->ct[threads->linear.at[i]->id] = (Ct){values[i], NULL, false};
+}
+
+/* ---- branches ---- */
+
+static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *region,
+                           const Ct *results, const Threads *threads, bool taped) {
+    const IrRegion *from = inst->regions[r];
+    IrValue **values = ARENA_ARRAY(t->ad->arena, IrValue *, threads->linear.len + 1);
+    IrBuilder outer = t->b;
+    uint32_t n = 0;
+    irb_at_end(&t->b, region);
+    reverse_begin(t, plan_scope(t->plan, from));
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (is_linear(t->mixed, inst->results[i]))
+            ct_add(t, from->last->operands[i], results[i].value, NULL);
+    reverse_region(t, from);
+    for (uint32_t i = 0; i < threads->linear.len; i++)
+        values[n++] = ct_value(t, threads->linear.at[i]);
+    if (taped) values[n++] = t->tape;
+    irb_yield(&t->b, n, values);
+    t->b = outer;
+}
+
+void transpose_if(Transposer *t, IrInst *inst) {
+    bool taped = is_taped(t, inst);
+    IrValue *outer = t->tape, *start = taped ? tape_of(t, inst) : NULL;
+    if (transpose_is_idle(t, inst) && !(taped && outer)) return;
+    Threads threads;
+    find_threads(t, inst, &threads);
+    uint32_t n = threads.linear.len;
+    Ct *results = ARENA_ARRAY(t->ad->arena, Ct, inst->nresults);
+    Ct *entry = ARENA_ARRAY(t->ad->arena, Ct, n);
+    IrType *types = ARENA_ARRAY(t->ad->arena, IrType, n + 1);
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (is_linear(t->mixed, inst->results[i])) results[i] = ct_take(t, inst->results[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        types[i] = threads.linear.at[i]->type;
+        entry[i] = ct_take(t, threads.linear.at[i]);
+    }
+    types[n] = ir_tape(t->b.module);
+    IrInst *copy = irb_if(&t->b, now_of(t, inst->operands[0]), n + taped, types);
+    for (uint32_t r = 0; r < 2; r++) {
+        for (uint32_t i = 0; i < n; i++)
+            t->ct[threads.linear.at[i]->id] = (Ct){entry[i].value, NULL, false};
+        t->tape = start;
+        reverse_branch(t, inst, r, copy->regions[r], results, &threads, taped);
+    }
+    set_cts(t, &threads, copy->results);
+    t->tape = outer && taped ? copy->results[n] : outer;
+    free_threads(&threads);
+}
+
+/* ---- loops ---- */
+
+typedef struct Carried {
+    uint32_t n;       /* linear values that the loop carries */
+    uint32_t *at;     /* which of its results */
+    Threads threads;
+    bool taped;
+} Carried;
+
+static Carried find_carried(Transposer *t, const IrInst *inst) {
+    Carried c = {.at = ARENA_ARRAY(t->ad->arena, uint32_t, inst->nresults)};
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (is_linear(t->mixed, inst->results[i])) c.at[c.n++] = i;
+    find_threads(t, inst, &c.threads);
+    c.taped = is_taped(t, inst);
+    return c;
+}
+
+/* Sizes may change from trip to trip where the type of the original says so. */
+static void set_type(IrInst *loop, uint32_t i, IrType type) {
+    loop->results[i]->type = type;
+    loop->regions[0]->params[1 + i]->type = type;
+}
+
+static IrInst *begin_reverse_loop(Transposer *t, IrInst *inst, const Carried *c, IrValue *trips) {
+    uint32_t n = 0, m = c->threads.linear.len;
+    IrValue **inits = ARENA_ARRAY(t->ad->arena, IrValue *, c->n + m + 1);
+    for (uint32_t i = 0; i < c->n; i++) inits[n++] = ct_value(t, inst->results[c->at[i]]);
+    for (uint32_t i = 0; i < m; i++) inits[n++] = ct_value(t, c->threads.linear.at[i]);
+    if (c->taped) inits[n++] = tape_of(t, inst);
+    IrInst *loop = irb_loop(&t->b, trips, n, inits, false);
+    for (uint32_t i = 0; i < c->n; i++)
+        set_type(loop, i, inst->regions[0]->params[1 + c->at[i]]->type);
+    for (uint32_t i = 0; i < m; i++) set_type(loop, c->n + i, c->threads.linear.at[i]->type);
+    return loop;
+}
+
+static void reverse_loop_body(Transposer *t, IrInst *inst, const Carried *c, IrInst *loop,
+                              IrValue *trips) {
+    const IrRegion *from = inst->regions[0];
+    IrRegion *body = loop->regions[0];
+    uint32_t n = 0, m = c->threads.linear.len, exit = inst->flags & IR_LOOP_EXIT ? 1 : 0;
+    IrValue **next = ARENA_ARRAY(t->ad->arena, IrValue *, c->n + m + 1);
+    IrBuilder outer = t->b;
+    irb_at_end(&t->b, body);
+    IrValue *last = irb_binary(&t->b, IR_SUB, trips, irb_int(&t->b, 1));
+    t->now[from->params[0]->id] = irb_binary(&t->b, IR_SUB, last, body->params[0]);
+    if (c->taped) t->tape = body->params[1 + c->n + m];
+    reverse_begin(t, plan_scope(t->plan, from));
+    set_cts(t, &c->threads, body->params + 1 + c->n);
+    for (uint32_t i = 0; i < c->n; i++)
+        ct_add(t, from->last->operands[c->at[i] + exit], body->params[1 + i], NULL);
+    reverse_region(t, from);
+    for (uint32_t i = 0; i < c->n; i++) next[n++] = ct_value(t, from->params[1 + c->at[i]]);
+    for (uint32_t i = 0; i < m; i++) next[n++] = ct_value(t, c->threads.linear.at[i]);
+    if (c->taped) next[n++] = t->tape;
+    irb_yield(&t->b, n, next);
+    t->b = outer;
+}
+
+void transpose_loop(Transposer *t, IrInst *inst) {
+    IrValue *outer = t->tape;
+    if (transpose_is_idle(t, inst) && !(is_taped(t, inst) && outer)) return;
+    Carried c = find_carried(t, inst);
+    uint32_t m = c.threads.linear.len;
+    IrValue *count =
+        inst->flags & IR_LOOP_EXIT ? inst->results[inst->nresults - 1] : inst->operands[0];
+    IrValue *trips = now_of(t, count);
+    IrInst *loop = begin_reverse_loop(t, inst, &c, trips);
+    reverse_loop_body(t, inst, &c, loop, trips);
+    set_cts(t, &c.threads, loop->results + c.n);
+    for (uint32_t i = 0; i < c.n; i++)
+        ct_add(t, inst->operands[1 + c.at[i]], loop->results[i], NULL);
+    t->tape = outer && c.taped ? loop->results[c.n + m] : outer;
+    free_threads(&c.threads);
+}
+
+/* ---- calls ---- */
+
+/* The cotangents of the active results, behind FIRST operands that are there already. */
+static uint32_t add_seeds(Transposer *t, const IrInst *inst, IrValue **operands, uint32_t n) {
+    const MixedCall *info = map_getp(&t->mixed->calls, inst);
+    for (uint32_t i = info->callee->nresults; i < inst->nresults; i++)
+        operands[n++] = ct_value(t, inst->results[i]);
+    return n;
+}
+
+/* Where nothing else needs its results, a call in a LITE scope is one of GRAD. */
+static void transpose_call_again(Transposer *t, IrInst *inst, const MixedCall *info) {
+    const IrFunc *callee = info->callee;
+    IrValue **operands = ARENA_ARRAY(t->ad->arena, IrValue *, callee->nparams + inst->nresults);
+    IrFunc *grad = ad_grad(t->ad, info->callee, info->in_active, info->out_active, t->options);
+    for (uint32_t i = 0; i < callee->nparams; i++) operands[i] = now_of(t, inst->operands[i]);
+    add_seeds(t, inst, operands, callee->nparams);
+    IrInst *call = irb_call(&t->b, grad, operands);
+    for (uint32_t i = callee->nparams, at = callee->nresults; i < inst->noperands; i++)
+        ct_add(t, inst->operands[i], call->results[at++], NULL);
+}
+
+void transpose_call(Transposer *t, IrInst *inst) {
+    const MixedCall *info = map_getp(&t->mixed->calls, inst);
+    IrValue *outer = t->tape, *tape = tape_of(t, inst);
+    if (!outer && !any_ct(t, inst)) return;
+    if (!tape) {
+        transpose_call_again(t, inst, info);
+        return;
+    }
+    const AdRequest *pair =
+        ad_pair(t->ad, info->callee, info->in_active, info->out_active, t->options);
+    IrValue **operands = ARENA_ARRAY(t->ad->arena, IrValue *, inst->nresults + 1);
+    operands[0] = tape;
+    add_seeds(t, inst, operands, 1);
+    IrInst *call = irb_call(&t->b, pair->reverse, operands);
+    for (uint32_t i = info->callee->nparams, at = 0; i < inst->noperands; i++)
+        ct_add(t, inst->operands[i], call->results[at++], NULL);
+    if (outer) t->tape = call->results[call->nresults - 1];
+}

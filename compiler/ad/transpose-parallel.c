@@ -1,0 +1,107 @@
+/* Transposes of parallel regions.  A transposed region runs over the same index space, computes
+   again what it needs, and gives nothing: what it contributes to values from outside goes into
+   accumulators, which stand round it. */
+#include "ad/internal.h"
+
+#include "base/fatal.h"
+
+typedef struct Targets {
+    Transposer *t;
+    VEC(IrValue *) linear;
+    Bitset seen;
+} Targets;
+
+static void add_target(IrValue *value, void *data) {
+    Targets *targets = data;
+    if (is_zero(targets->t->mixed, value) || !bitset_add(&targets->seen, value->id)) return;
+    if (!targets->t->ct[value->id].is_acc) vec_push(&targets->linear, value);
+}
+
+/* The cotangents of what the body yields: an element of that of the result, or (REDUCE) the whole. */
+static void seed_yields(Transposer *t, const IrInst *inst, const Ct *results, IrRegion *body) {
+    IrValue **yields = inst->regions[0]->last->operands;
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        IrValue *ct = results[i].value;
+        if (!ct || is_zero(t->mixed, yields[i])) continue;
+        if (inst->op == IR_BUILD && body->nparams)
+            ct = irb_index(&t->b, ct, body->nparams, body->params);
+        ct_add(t, yields[i], ct, NULL);
+    }
+}
+
+static void reverse_space(Transposer *t, IrInst *inst, const Ct *results) {
+    const IrRegion *from = inst->regions[0];
+    uint32_t n = (uint32_t)inst->imm;
+    IrValue **sizes = ARENA_ARRAY(t->ad->arena, IrValue *, n);
+    IrValue *outer_tape = t->tape;
+    for (uint32_t i = 0; i < n; i++) sizes[i] = now_of(t, inst->operands[i]);
+    IrInst *build = irb_build(&t->b, n, sizes, 0, NULL, 0, NULL);
+    IrRegion *body = build->regions[0];
+    IrBuilder outer = t->b;
+    irb_at_end(&t->b, body);
+    for (uint32_t i = 0; i < n; i++) {
+        body->params[i]->name = from->params[i]->name;
+        t->now[from->params[i]->id] = body->params[i];
+    }
+    t->tape = NULL;
+    reverse_begin(t, plan_scope(t->plan, from));
+    seed_yields(t, inst, results, body);
+    reverse_region(t, from);
+    irb_yield(&t->b, 0, NULL);
+    t->b = outer;
+    t->tape = outer_tape;
+}
+
+void transpose_parallel(Transposer *t, IrInst *inst) {
+    Targets targets = {.t = t};
+    Ct *results = ARENA_ARRAY(t->ad->arena, Ct, inst->nresults);
+    if (transpose_is_idle(t, inst)) return;
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (is_linear(t->mixed, inst->results[i])) results[i] = ct_take(t, inst->results[i]);
+    for (uint32_t i = 0; i < inst->nresults && inst->op == IR_REDUCE; i++)
+        if (results[i].value)
+            ct_add(t, inst->operands[(uint32_t)inst->imm + i], results[i].value,
+                   results[i].present);
+    ad_linear_captures(t->mixed, inst, add_target, &targets);
+    uint32_t n = targets.linear.len;
+    if (n == 0) {
+        reverse_space(t, inst, results);
+    } else {
+        IrValue **inits = ARENA_ARRAY(t->ad->arena, IrValue *, n);
+        for (uint32_t i = 0; i < n; i++) inits[i] = ct_value(t, targets.linear.at[i]);
+        IrInst *with = irb_with_acc(&t->b, n, inits, 0, NULL);
+        IrBuilder outer = t->b;
+        irb_at_end(&t->b, with->regions[0]);
+        for (uint32_t i = 0; i < n; i++)
+            t->ct[targets.linear.at[i]->id] = (Ct){with->regions[0]->params[i], NULL, true};
+        reverse_space(t, inst, results);
+        irb_yield(&t->b, 0, NULL);
+        t->b = outer;
+        for (uint32_t i = 0; i < n; i++)
+            t->ct[targets.linear.at[i]->id] = (Ct){with->results[i], NULL, false};
+    }
+    vec_free(&targets.linear);
+    bitset_free(&targets.seen);
+}
+
+/* The region ran once: its transpose stands in line, with the finals' cotangents to be read. */
+void transpose_with_acc(Transposer *t, IrInst *inst) {
+    const IrRegion *from = inst->regions[0];
+    uint32_t n = inst->noperands;
+    IrValue *outer_tape = t->tape;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!is_linear(t->mixed, inst->operands[i])) continue;
+        Ct final = ct_take(t, inst->results[i]);
+        t->ct[from->params[i]->id] = final;
+        ct_add(t, inst->operands[i], final.value, final.present);
+    }
+    t->tape = NULL;
+    reverse_begin(t, plan_scope(t->plan, from));
+    for (uint32_t i = n; i < inst->nresults; i++) {
+        if (!is_linear(t->mixed, inst->results[i])) continue;
+        Ct ct = ct_take(t, inst->results[i]);
+        ct_add(t, from->last->operands[i - n], ct.value, ct.present);
+    }
+    reverse_region(t, from);
+    t->tape = outer_tape;
+}

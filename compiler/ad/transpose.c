@@ -1,0 +1,153 @@
+/* The reverse sweep: the linear instructions of a region are transposed from the last to the first.
+   This file has what all kinds share: cotangents, the start of a region, the dispatch.
+
+   A cotangent comes with a condition if it went through a `select` on its way: where the condition
+   fails it is zero and stands for a side that was not taken, so that it must not meet an infinite
+   slope.  Products guard against that (0 * inf is NaN). */
+#include "ad/internal.h"
+
+#include "base/fatal.h"
+
+/* ---- values of the mixed function in the reverse sweep ---- */
+
+IrValue *now_of(Transposer *t, const IrValue *value) {
+    IrValue *now = t->now[value->id];
+    if (!now) UNREACHABLE("value %%%u is not available in the reverse sweep", value->id);
+    return now;
+}
+
+IrValue **now_dims_of(Transposer *t, IrValue *linear) {
+    uint32_t rank = linear->type->rank;
+    IrValue **sizes = ARENA_ARRAY(t->ad->arena, IrValue *, rank);
+    const Dim *dims = mixed_dims(t->mixed, linear);
+    for (uint32_t k = 0; k < rank; k++)
+        sizes[k] = dims[k].value ? now_of(t, dims[k].value) : irb_int(&t->b, dims[k].size);
+    return sizes;
+}
+
+IrValue *zeros_of(Transposer *t, IrValue *linear) {
+    IrType type = linear->type;
+    if (type->kind == IR_T_TAPE) return irb_tape_new(&t->b);
+    if (type->kind == IR_T_SCALAR) return irb_zero(&t->b, type->scalar);
+    IrType elem = ir_scalar(t->b.module, type->scalar);
+    IrInst *build = irb_build(&t->b, type->rank, now_dims_of(t, linear), 1, &elem, 0, NULL);
+    IrBuilder inner = t->b;
+    irb_at_end(&inner, build->regions[0]);
+    IrValue *zero = irb_zero(&inner, type->scalar);
+    irb_yield(&inner, 1, &zero);
+    return build->results[0];
+}
+
+/* ---- cotangents ---- */
+
+static IrValue *either(Transposer *t, IrValue *a, IrValue *b) {
+    if (!a || !b) return NULL;
+    return a == b ? a : irb_binary(&t->b, IR_OR, a, b);
+}
+
+IrValue *ct_sum(Transposer *t, IrValue *a, IrValue *b) {
+    if (a->type->kind == IR_T_ARRAY) return irb_elementwise(&t->b, IR_ADD, a, b);
+    return irb_binary(&t->b, IR_ADD, a, b);
+}
+
+void ct_add(Transposer *t, IrValue *linear, IrValue *value, IrValue *present) {
+    Ct *ct = &t->ct[linear->id];
+    if (!value || is_zero(t->mixed, linear)) return;
+    if (ct->is_acc) {
+        irb_acc_add(&t->b, ct->value, 0, NULL, value);
+    } else if (!ct->value) {
+        ct->value = value;
+        ct->present = present;
+    } else if (value->type->kind == IR_T_TAPE) {
+        ad_report(t->ad, DIAG_NOT_IMPLEMENTED, t->b.pos,
+                  "a derivative through a tape that is pulled more than once is not implemented yet");
+    } else {
+        ct->value = ct_sum(t, ct->value, value);
+        ct->present = either(t, ct->present, present);
+    }
+}
+
+Ct ct_take(Transposer *t, IrValue *linear) {
+    Ct ct = t->ct[linear->id];
+    t->ct[linear->id] = (Ct){0};
+    return ct;
+}
+
+IrValue *ct_value(Transposer *t, IrValue *linear) {
+    Ct ct = ct_take(t, linear);
+    return ct.value ? ct.value : zeros_of(t, linear);
+}
+
+/* ---- regions ---- */
+
+static bool any_again(const Transposer *t, const IrInst *inst) {
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (bitset_has(&t->plan->again, inst->results[i]->id)) return true;
+    return false;
+}
+
+static void pop_saved(Transposer *t, const Scope *scope) {
+    uint32_t n = scope->saved.len;
+    IrType *types = ARENA_ARRAY(t->ad->arena, IrType, n);
+    if (!n) return;
+    for (uint32_t i = 0; i < n; i++) types[i] = scope->saved.at[i]->type;
+    IrInst *pop = irb_tape_pop(&t->b, t->tape, n, types);
+    t->tape = pop->results[0];
+    t->tape->name = "tape";
+    for (uint32_t i = 0; i < n; i++) {
+        pop->results[1 + i]->name = scope->saved.at[i]->name;
+        t->now[scope->saved.at[i]->id] = pop->results[1 + i];
+    }
+}
+
+/* In a LITE scope a loop leaves its tape when it runs again. */
+static bool leaves_tape(const Transposer *t, const IrInst *inst) {
+    if (inst->op != IR_LOOP || !has_linear(t->mixed, inst)) return false;
+    return plan_scope(t->plan, inst->regions[0])->tape;
+}
+
+void reverse_begin(Transposer *t, const Scope *scope) {
+    bool is_lite = scope->kind == SCOPE_LITE;
+    if (scope->kind == SCOPE_FULL) return;
+    if (scope->kind == SCOPE_SPLIT) pop_saved(t, scope);
+    for (const IrInst *inst = scope->region->first; inst; inst = inst->next) {
+        Emit emit = {t->now, false, is_lite, inst};
+        if (any_again(t, inst) || (is_lite && leaves_tape(t, inst))) emit_inst(t, inst, &emit);
+    }
+}
+
+static void transpose_inst(Transposer *t, IrInst *inst) {
+    t->b.pos = inst->pos;
+    switch ((int)inst->op) {
+    case IR_IF: transpose_if(t, inst); break;
+    case IR_LOOP: transpose_loop(t, inst); break;
+    case IR_CALL: transpose_call(t, inst); break;
+    case IR_BUILD:
+    case IR_REDUCE: transpose_parallel(t, inst); break;
+    case IR_WITH_ACC: transpose_with_acc(t, inst); break;
+    case IR_TAPE_PUSH:
+    case IR_TAPE_POP: transpose_tape(t, inst); break;
+    case IR_TAPE_NEW:
+    case IR_CONST: break;
+    case IR_NEG:
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MUL:
+    case IR_DIV:
+    case IR_SELECT:
+    case IR_CAST: transpose_scalar(t, inst); break;
+    default: transpose_array(t, inst);
+    }
+}
+
+static bool is_zero_inst(const Transposer *t, const IrInst *inst) {
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (!is_zero(t->mixed, inst->results[i])) return false;
+    return inst->nresults > 0;
+}
+
+void reverse_region(Transposer *t, const IrRegion *region) {
+    for (IrInst *inst = region->last; inst; inst = inst->prev)
+        if (inst->op != IR_YIELD && has_linear(t->mixed, inst) && !is_zero_inst(t, inst))
+            transpose_inst(t, inst);
+}
