@@ -43,24 +43,15 @@ static const char *token_text(int token) {
 /* What a token is called where it is expected, quotes included. */
 static void expected_text(StrBuf *out, int token) {
     const char *text = token_text(token);
-    if (text)
-        strbuf_printf(out, "'%s'", text);
-    else if (token > 0 && token < 128)
-        strbuf_printf(out, "'%c'", token);
-    else if (token == INT)
-        strbuf_add(out, "a number");
-    else if (token == STR)
-        strbuf_add(out, "a string");
-    else if (token == STR_TAIL || token == STR_MID)
-        strbuf_add(out, "'}'");
-    else if (token == FMT)
-        strbuf_add(out, "':'");
-    else if (token == OPEQ)
-        strbuf_add(out, "an assignment");
-    else if (token == YYEOF)
-        strbuf_add(out, "the end of the file");
-    else
-        strbuf_add(out, "something else");
+    if (text) strbuf_printf(out, "'%s'", text);
+    else if (token > 0 && token < 128) strbuf_printf(out, "'%c'", token);
+    else if (token == INT) strbuf_add(out, "a number");
+    else if (token == STR) strbuf_add(out, "a string");
+    else if (token == STR_TAIL || token == STR_MID) strbuf_add(out, "'}'");
+    else if (token == FMT) strbuf_add(out, "':'");
+    else if (token == OPEQ) strbuf_add(out, "an assignment");
+    else if (token == YYEOF) strbuf_add(out, "the end of the file");
+    else strbuf_add(out, "something else");
 }
 
 static const char *source_at(const Parser *parser, Pos pos) {
@@ -171,7 +162,8 @@ static const char *hint(const Parser *parser, int token, Span span, const Expect
     if (token == '|' && e->has[ANDAND])
         return "write || for 'or', bor(a, b) for the bits of integers";
     if (token == OROR && e->has[INT]) return "a lambda has at least one parameter";
-    if (token == INT && before == '.') return "a decimal point has digits on both sides: write 0.5";
+    if (token == '.' && e->has[INT] && text[1] >= '0' && text[1] <= '9')
+        return "a decimal point has digits on both sides, as in 0.5";
     if (token == ';' && (before == '+' || before == '-') && text[-2] == before)
         return "write x += 1 or x -= 1";
     if (token == ELSE) return "'else' stands behind the '}' of an if";
@@ -221,6 +213,10 @@ static bool missing_semicolon(Parser *parser, int token, Span span, const Expect
 void message_unexpected(Parser *parser, int token, Span span, const int *expected, int nexpected) {
     if (parser->stopped || parser->closing || parser->build.too_deep) return;
     if (parser->lexical_error > parser->previous_begin) return;
+    if (++parser->nerrors > PARSE_MAX_ERRORS) {
+        lexer_stop(parser);
+        return;
+    }
     if (token == STR_MID || token == STR_TAIL) span.end = span.begin + 1;
     Expected set = {{false}};
     for (int i = 0; i < nexpected; i++)

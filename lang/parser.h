@@ -8,6 +8,7 @@
 
 enum {
     PARSE_MAX_BRACKETS = 1000, /* open brackets at one place */
+    PARSE_MAX_ERRORS = 1000,   /* syntax errors; what follows is not read */
     PARSE_KEYWORD_SLOTS = 128
 };
 
@@ -45,7 +46,7 @@ typedef struct Parser {
     Pos lexical_error;                /* one more than where the last error of the lexer begins */
     StrBuf doc;                       /* documentation that waits for its token */
     bool documented;
-    uint32_t doc_comment; /* the first comment of it */
+    uint32_t doc_comment;         /* the first comment of it */
     bool interpolated;            /* inside {...} of a string */
     uint32_t interpolation_depth; /* brackets that were open at its start */
     bool stopped;                 /* a fatal message was given: the input ends here */
@@ -53,6 +54,7 @@ typedef struct Parser {
     /* brackets and recovery */
     ParseBracket brackets[PARSE_MAX_BRACKETS];
     uint32_t nbrackets;
+    uint32_t nerrors; /* syntax errors so far */
     ParseSkip skip;
     uint32_t skip_depth; /* brackets open round the broken statement */
     uint32_t closing;    /* '}' still to be made up before the item at the cursor */

@@ -515,6 +515,11 @@ START_TEST(messages_name_what_is_expected) {
                  "1:24: error[E0101]: unexpected '}', expected an expression\n");
     expect_heads("fn f() { let t = [for i in 0..n { 3 }]; }",
                  "1:33: error[E0101]: unexpected '{', expected ',', ':', 'by' or 'where'\n");
+    expect_messages("const k = .5;\n",
+                    "a.adl:1:11: error[E0101]: unexpected '.', expected an expression\n"
+                    "   1 | const k = .5;\n"
+                    "     |           ^\n"
+                    "help: a decimal point has digits on both sides, as in 0.5\n");
     expect_heads("fn f() {",
                  "1:9: error[E0101]: unexpected end of file, expected a statement or '}'\n");
 }
