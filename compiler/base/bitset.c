@@ -8,8 +8,8 @@
 static void reserve(Bitset *set, uint32_t nwords) {
     if (nwords <= set->nwords) return;
     uint32_t wanted = set->nwords * 2 > nwords ? set->nwords * 2 : nwords;
-    set->words = memory_resize(set->words, set->nwords * sizeof(uint64_t),
-                               wanted * sizeof(uint64_t));
+    set->words =
+        memory_resize(set->words, set->nwords * sizeof(uint64_t), wanted * sizeof(uint64_t));
     memset(set->words + set->nwords, 0, (wanted - set->nwords) * sizeof(uint64_t));
     set->nwords = wanted;
 }

@@ -8,10 +8,10 @@
 
 typedef enum FileErrorKind {
     FILE_OK,
-    FILE_UNREADABLE,   /* missing, no permission, a read error: see errnum */
+    FILE_UNREADABLE, /* missing, no permission, a read error: see errnum */
     FILE_IS_DIRECTORY,
-    FILE_TOO_LARGE,    /* more than FILE_MAX_BYTES */
-    FILE_UNWRITABLE    /* see errnum */
+    FILE_TOO_LARGE, /* more than FILE_MAX_BYTES */
+    FILE_UNWRITABLE /* see errnum */
 } FileErrorKind;
 
 typedef struct FileError {
@@ -26,8 +26,7 @@ bool file_read_all(const char *path, char **text, size_t *len, FileError *error)
 /* Writes a temporary beside PATH and renames it, so that PATH is either as before or whole.
    An existing file keeps its permissions; a PATH that is no regular file (a terminal, /dev/null)
    is written directly, and "-" is standard output.  MODE is as for open, 0666 as a rule. */
-bool file_write_atomic(const char *path, const char *bytes, size_t len, int mode,
-                       FileError *error);
+bool file_write_atomic(const char *path, const char *bytes, size_t len, int mode, FileError *error);
 /* A phrase for messages, such as "No such file or directory". */
 const char *file_error_text(const FileError *error);
 

@@ -46,7 +46,8 @@ static void add_option(StrBuf *out, const OptionRow *row) {
 
 static void add_commands(StrBuf *out) {
     strbuf_add(out, "\nCommands (dslc COMMAND --help tells more):\n");
-    for (int i = 1; i < COMMAND_COUNT; i++) add_row(out, command_rows[i].word, command_rows[i].help);
+    for (int i = 1; i < COMMAND_COUNT; i++)
+        add_row(out, command_rows[i].word, command_rows[i].help);
 }
 
 static void add_warning_groups(StrBuf *out) {
@@ -72,9 +73,10 @@ void options_help(CommandKind command, StrBuf *out) {
         for (int i = 0; i < EMIT_COUNT; i++) add_row(out, emit_rows[i].word, emit_rows[i].help);
     }
     add_warning_groups(out);
-    strbuf_add(out, "\n@FILE stands for the words of FILE, - for standard input.\n"
-                    "Exit status: 0 done, 1 an error in the source or a failing test, 2 wrong usage\n"
-                    "or a file that cannot be read or written, 70 a fault of dslc.\n");
+    strbuf_add(out,
+               "\n@FILE stands for the words of FILE, - for standard input.\n"
+               "Exit status: 0 done, 1 an error in the source or a failing test, 2 wrong usage\n"
+               "or a file that cannot be read or written, 70 a fault of dslc.\n");
 }
 
 void options_version(StrBuf *out) {

@@ -298,8 +298,8 @@ static void check_command(Parse *parse) {
     for (int i = 0; i < COMMAND_COUNT; i++) names[i] = command_rows[i].word;
     const char *closest = diag_closest(word, names, COMMAND_COUNT);
     if (!closest) return;
-    diag_report(parse->diags, DIAG_FILE_UNREADABLE, nowhere, "no file and no command is called '%s'",
-                word);
+    diag_report(parse->diags, DIAG_FILE_UNREADABLE, nowhere,
+                "no file and no command is called '%s'", word);
     diag_help(parse->diags, nowhere, "did you mean 'dslc %s'?", closest);
 }
 
@@ -322,8 +322,7 @@ static void check_together(Parse *parse) {
         diag_report(parse->diags, DIAG_OPTION_CONFLICT, nowhere, "'--shared' excludes '-r'");
     if (options->output && options->emit != EMIT_DEFAULT && sources > 1)
         diag_report(parse->diags, DIAG_OPTION_CONFLICT, nowhere,
-                    "'-o' names one output, but %u files are compiled one by one",
-                    sources);
+                    "'-o' names one output, but %u files are compiled one by one", sources);
     check_command(parse);
 }
 

@@ -60,7 +60,9 @@ bool process_run(Session *session, TextList *words) {
     }
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR) return failed(session, program, "was lost: error", errno);
-    if (WIFSIGNALED(status)) return failed(session, program, "was ended by signal", WTERMSIG(status));
-    if (WEXITSTATUS(status)) return failed(session, program, "ended with status", WEXITSTATUS(status));
+    if (WIFSIGNALED(status))
+        return failed(session, program, "was ended by signal", WTERMSIG(status));
+    if (WEXITSTATUS(status))
+        return failed(session, program, "ended with status", WEXITSTATUS(status));
     return true;
 }

@@ -54,9 +54,9 @@ static uint32_t cell_width(uint32_t c, bool *hidden) {
     static const Range combining[] = {{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD},
                                       {0x200B, 0x200D}, {0x20D0, 0x20F0}, {0xFE00, 0xFE0F},
                                       {0xFE20, 0xFE2F}};
-    static const Range wide[] = {{0x1100, 0x115F},   {0x2E80, 0xA4CF},   {0xAC00, 0xD7A3},
-                                 {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},
-                                 {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF},
+    static const Range wide[] = {{0x1100, 0x115F},  {0x2E80, 0xA4CF},   {0xAC00, 0xD7A3},
+                                 {0xF900, 0xFAFF},  {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},
+                                 {0xFFE0, 0xFFE6},  {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF},
                                  {0x20000, 0x3FFFD}};
     *hidden = IN_RANGES(c, confusing);
     if (*hidden || c < 0x300) return 1;
@@ -116,8 +116,8 @@ static void write_source(const Diags *diags, const SourceFile *file, Span span, 
     uint32_t start = file->lines[line - 1];
     uint32_t stop = line < file->nlines ? file->lines[line] - 1 : file->len;
     if (stop > start && file->text[stop - 1] == '\r') stop--;
-    uint32_t from = span.begin - file->base, to = span.end > span.begin ? span.end - file->base
-                                                                        : from + 1;
+    uint32_t from = span.begin - file->base,
+             to = span.end > span.begin ? span.end - file->base : from + 1;
     uint32_t begin = start, end = stop;
     choose_window(file->text, &begin, &end, from > stop ? stop : from);
     Shown shown = {0};

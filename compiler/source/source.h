@@ -19,8 +19,8 @@ typedef struct SourceFile {
     const char *display; /* as shown in messages */
     const char *text;    /* valid UTF-8, zero-terminated */
     uint32_t len;
-    Pos base;            /* position of text[0] */
-    uint32_t *lines;     /* offsets of line starts */
+    Pos base;        /* position of text[0] */
+    uint32_t *lines; /* offsets of line starts */
     uint32_t nlines;
 } SourceFile;
 

@@ -5,11 +5,13 @@
    A folder stands for all files in it that end in .adl and do not begin with '_'.  dslc is what the
    variable DSLC names.  The output is TAP.  Directives are comments at the start of a line:
 
-     //# args: run -O2 %s      the command line; without %s the file is its last word.  Default: check
+     //# args: run -O2 %s      the command line; without %s the file is its last word.  Default:
+   check
      //# also: run -O0         the same expectations for another command line (any number)
      //# then: %t/prog 3       a program that is run after dslc; its output is appended
      //# status: 1             of the last program run; default 0, or 1 if errors are marked
-     //# needs: llvm           llvm ptxas cuda blas: skipped where the variable ADL_LACKS has the word
+     //# needs: llvm           llvm ptxas cuda blas: skipped where the variable ADL_LACKS has the
+   word
      //# stdin: words          given on standard input, with a newline
      //# stdout:               what is printed, in the lines that follow, each behind "// | "
      //# stderr:               the same for standard error
@@ -182,7 +184,9 @@ static void split(const Case *c, const char *command, Words *words) {
                 continue;
             }
             has_file |= command[++i] == 's';
-            strbuf_add(&word, command[i] == 's' ? c->base : command[i] == 't' ? c->temp : c->folder);
+            strbuf_add(&word, command[i] == 's'   ? c->base
+                              : command[i] == 't' ? c->temp
+                                                  : c->folder);
         }
         if (word.len) vec_push(words, arena_strndup(c->arena, word.text, word.len));
         strbuf_free(&word);
@@ -353,7 +357,8 @@ static bool judge(Case *c, const Result *result) {
     else if (!good) printf("# status %d instead of %d\n", result->status, status);
     if (!same_text("standard output", &c->out, &result->out)) good = false;
     if (c->marks.len) return check_marks(c, result) && good;
-    if (c->has_err || status == 0) return same_text("standard error", &c->err, &result->err) && good;
+    if (c->has_err || status == 0)
+        return same_text("standard error", &c->err, &result->err) && good;
     if (!good) comment("standard error:", result->err.text);
     return good;
 }
@@ -379,7 +384,8 @@ static void rewrite(const Case *c, const Result *result) {
         if (!in_block || strncmp(line, "// |", 4) != 0) {
             strbuf_add_n(&file, line, len);
             in_block = directive(line, "stdout") || directive(line, "stderr");
-            if (in_block) write_block(&file, directive(line, "stdout") ? &result->out : &result->err);
+            if (in_block)
+                write_block(&file, directive(line, "stdout") ? &result->out : &result->err);
         }
         line += len;
     }

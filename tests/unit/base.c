@@ -210,8 +210,10 @@ START_TEST(strbuf_double_reads_back) {
     ck_assert_str_eq(double_text(&buf, INFINITY), "inf");
     ck_assert_str_eq(double_text(&buf, -INFINITY), "-inf");
     ck_assert_str_eq(double_text(&buf, NAN), "nan");
-    const double hard[] = {1.0 / 3, 5e-324, 1.7976931348623157e308, 0.1 + 0.2, 2.2250738585072014e-308};
-    for (int i = 0; i < 5; i++) ck_assert_double_eq(strtod(double_text(&buf, hard[i]), NULL), hard[i]);
+    const double hard[] = {1.0 / 3, 5e-324, 1.7976931348623157e308, 0.1 + 0.2,
+                           2.2250738585072014e-308};
+    for (int i = 0; i < 5; i++)
+        ck_assert_double_eq(strtod(double_text(&buf, hard[i]), NULL), hard[i]);
     strbuf_free(&buf);
 }
 END_TEST
@@ -286,13 +288,22 @@ START_TEST(num_floats) {
 END_TEST
 
 START_TEST(utf8_validity) {
-    const char *good[] = {"", "abc", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xED\x9F\xBF",
-                          "\xEE\x80\x80", "\xF4\x8F\xBF\xBF"};
+    const char *good[] = {"",
+                          "abc",
+                          "\xC3\xA9",
+                          "\xE2\x82\xAC",
+                          "\xF0\x9F\x98\x80",
+                          "\xED\x9F\xBF",
+                          "\xEE\x80\x80",
+                          "\xF4\x8F\xBF\xBF"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         ck_assert_uint_eq(utf8_check(good[i], strlen(good[i])), strlen(good[i]));
     /* Overlong, lone continuation, surrogate, beyond the end, cut off. */
-    const char *bad[] = {"a\xC0\x80", "a\x80", "a\xED\xA0\x80", "a\xF4\x90\x80\x80", "a\xE2\x82",
-                         "a\xFF", "a\xE0\x80\x80", "a\xF0\x80\x80\x80", "a\xC3(", "a\xF5\x80\x80\x80"};
+    const char *bad[] = {"a\xC0\x80",     "a\x80",
+                         "a\xED\xA0\x80", "a\xF4\x90\x80\x80",
+                         "a\xE2\x82",     "a\xFF",
+                         "a\xE0\x80\x80", "a\xF0\x80\x80\x80",
+                         "a\xC3(",        "a\xF5\x80\x80\x80"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_uint_eq(utf8_check(bad[i], strlen(bad[i])), 1);
     ck_assert_uint_eq(utf8_check("a\0b", 3), 3);

@@ -54,7 +54,9 @@ START_TEST(options_of_every_form) {
     const struct {
         InputKind kind;
         const char *text;
-    } expected[] = {{INPUT_SOURCE, "a.adl"}, {INPUT_LIBRARY, "m"}, {INPUT_OBJECT, "x.o"},
+    } expected[] = {{INPUT_SOURCE, "a.adl"},
+                    {INPUT_LIBRARY, "m"},
+                    {INPUT_OBJECT, "x.o"},
                     {INPUT_LINKER, "-Wl,-z,now"}};
     for (int i = 0; i < 4; i++) {
         ck_assert_int_eq(o->inputs.at[i].kind, expected[i].kind);
@@ -96,18 +98,23 @@ END_TEST
 static const char *const mistakes[][2] = {
     {"", "dslc: error[E0006]: no input file\n"},
     {"-lm", "dslc: error[E0006]: no input file\n"},
-    {"--shraed a.adl", "dslc: error[E0007]: unknown option '--shraed'\nhelp: did you mean '--shared'?\n"},
+    {"--shraed a.adl",
+     "dslc: error[E0007]: unknown option '--shraed'\nhelp: did you mean '--shared'?\n"},
     {"-zzz a.adl", "dslc: error[E0007]: unknown option '-zzz'\n"},
     {"-o", "dslc: error[E0008]: '-o' is followed by no argument: FILE is expected\n"},
     {"-O4 a.adl", "dslc: error[E0008]: '-O' does not take '4': 0, 1, 2 or 3 is expected\n"},
-    {"--emit=ri a.adl", "dslc: error[E0008]: '--emit' does not take 'ri': see --help for the kinds of output\nhelp: did you mean '--emit=ir'?\n"},
+    {"--emit=ri a.adl", "dslc: error[E0008]: '--emit' does not take 'ri': see --help for the kinds "
+                        "of output\nhelp: did you mean '--emit=ir'?\n"},
     {"--shared -r a.adl", "dslc: error[E0009]: '--shared' excludes '-r'\n"},
-    {"-c -o x a.adl b.adl", "dslc: error[E0009]: '-o' names one output, but 2 files are compiled one by one\n"},
+    {"-c -o x a.adl b.adl",
+     "dslc: error[E0009]: '-o' names one output, but 2 files are compiled one by one\n"},
     {"run --filter=x a.adl", "dslc: error[E0010]: the command 'run' does not take '--filter'\n"},
     {"--filter=x a.adl", "dslc: error[E0010]: '--filter' is an option of the command 'test'\n"},
     {"-Wno-nothing a.adl", "dslc: error[E0011]: no group of warnings is called 'nothing'\n"},
-    {"@/nonexistent/x", "dslc: error[E0013]: cannot read the response file '/nonexistent/x': No such file or directory\n"},
-    {"chekc", "dslc: error[E0001]: no file and no command is called 'chekc'\nhelp: did you mean 'dslc check'?\n"},
+    {"@/nonexistent/x", "dslc: error[E0013]: cannot read the response file '/nonexistent/x': No "
+                        "such file or directory\n"},
+    {"chekc", "dslc: error[E0001]: no file and no command is called 'chekc'\nhelp: did you mean "
+              "'dslc check'?\n"},
     {"explain", "dslc: error[E0006]: 'explain' takes one code, or FILE:FUNCTION\n"},
 };
 
@@ -197,8 +204,8 @@ START_TEST(paths_from_home_and_executable) {
     Paths paths;
     ck_assert_ptr_nonnull(mkdtemp(folder));
     /* As installed under another prefix; the folders are those of the configured prefix. */
-    ck_assert_int_eq(system(arena_printf(s->arena, "mkdir -p %s/bin %s/share/adl/stdlib", folder,
-                                         folder)), 0);
+    ck_assert_int_eq(
+        system(arena_printf(s->arena, "mkdir -p %s/bin %s/share/adl/stdlib", folder, folder)), 0);
     put(s, "share/adl/stdlib/prelude.adl", "");
     paths_find(&paths, s->arena, folder, NULL);
     ck_assert_ptr_nonnull(paths.stdlib);
@@ -243,13 +250,15 @@ START_TEST(depfiles_name_what_was_read) {
     s->options.depfile_phony = 1;
     ck_assert(output_depfile(s, in_folder(s, "main.o"), "/std"));
     ck_assert_str_eq(get(s, "main.d"),
-                     arena_printf(s->arena, "%s/main.o: \\\n  main.adl \\\n  a\\ b$$.adl\na\\ b$$.adl:\n",
+                     arena_printf(s->arena,
+                                  "%s/main.o: \\\n  main.adl \\\n  a\\ b$$.adl\na\\ b$$.adl:\n",
                                   folder));
     s->options.depfile_path = in_folder(s, "other");
     s->options.depfile_target = "goal";
     s->options.depfile_phony = 0;
     ck_assert(output_depfile(s, "main.o", NULL));
-    ck_assert_str_eq(get(s, "other"), "goal: \\\n  main.adl \\\n  a\\ b$$.adl \\\n  /std/prelude.adl\n");
+    ck_assert_str_eq(get(s, "other"),
+                     "goal: \\\n  main.adl \\\n  a\\ b$$.adl \\\n  /std/prelude.adl\n");
     session_free(s);
     remove_folder();
 }
@@ -304,7 +313,8 @@ static int run(const char *const *argv, int argc, char **out, char **err) {
 START_TEST(program_runs_in_process) {
     char *out, *err;
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(run((const char *[]){"dslc", "explain", "E0006"}, 3, &out, &err), STATUS_DONE);
+        ck_assert_int_eq(run((const char *[]){"dslc", "explain", "E0006"}, 3, &out, &err),
+                         STATUS_DONE);
         ck_assert_ptr_nonnull(strstr(out, "no input file"));
         ck_assert_str_eq(err, "");
         free(out);
@@ -318,7 +328,9 @@ START_TEST(program_runs_in_process) {
     ck_assert_str_eq(err, "dslc: error[E0006]: no input file\n");
     free(out);
     free(err);
-    ck_assert_int_eq(run((const char *[]){"dslc", "explain", "E9999", "--diagnostics=json"}, 4, &out, &err), STATUS_USAGE);
+    ck_assert_int_eq(
+        run((const char *[]){"dslc", "explain", "E9999", "--diagnostics=json"}, 4, &out, &err),
+        STATUS_USAGE);
     ck_assert_mem_eq(err, "{\"code\":\"E0012\"", 15);
     free(out);
     free(err);

@@ -61,7 +61,7 @@ END_TEST
 
 START_TEST(lines_and_columns_count_code_points) {
     Fixture f = begin("one\n\xC3\xA9\xE2\x82\xACz\r\n\nlast");
-    const uint32_t expected[][3] = {{0, 1, 1}, {3, 1, 4},  {4, 2, 1},  {6, 2, 2},  {9, 2, 3},
+    const uint32_t expected[][3] = {{0, 1, 1},  {3, 1, 4},  {4, 2, 1},  {6, 2, 2},  {9, 2, 3},
                                     {10, 2, 4}, {12, 3, 1}, {13, 4, 1}, {17, 4, 5}, {99, 4, 5}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         uint32_t line, col;
@@ -105,16 +105,18 @@ START_TEST(text_shows_line_and_carets) {
 END_TEST
 
 START_TEST(text_expands_tabs_and_wide_letters) {
-    Fixture f = begin("a\tb\xE4\xBD\xA0\xCC\x81" "c\x1B[1m");
+    Fixture f = begin("a\tb\xE4\xBD\xA0\xCC\x81"
+                      "c\x1B[1m");
     diag_report(f.session->diags, DIAG_INTERNAL, at(&f, 2, 6), "x");
     diag_report(f.session->diags, DIAG_INTERNAL, at(&f, 8, 1), "x");
-    ck_assert_str_eq(rendered(&f),
-                     "a.adl:1:3: error[E0099]: x\n"
-                     "   1 | a   b\xE4\xBD\xA0\xCC\x81" "c\xEF\xBF\xBD[1m\n"
-                     "     |     ^^^\n"
-                     "a.adl:1:6: error[E0099]: x\n"
-                     "   1 | a   b\xE4\xBD\xA0\xCC\x81" "c\xEF\xBF\xBD[1m\n"
-                     "     |        ^\n");
+    ck_assert_str_eq(rendered(&f), "a.adl:1:3: error[E0099]: x\n"
+                                   "   1 | a   b\xE4\xBD\xA0\xCC\x81"
+                                   "c\xEF\xBF\xBD[1m\n"
+                                   "     |     ^^^\n"
+                                   "a.adl:1:6: error[E0099]: x\n"
+                                   "   1 | a   b\xE4\xBD\xA0\xCC\x81"
+                                   "c\xEF\xBF\xBD[1m\n"
+                                   "     |        ^\n");
     end(&f);
 }
 END_TEST
