@@ -15,7 +15,8 @@ unit_programs = \
   tests/unit/opt-cases \
   tests/unit/parse \
   tests/unit/print \
-  tests/unit/source
+  tests/unit/source \
+  tests/unit/test_lower
 
 test_scripts = \
   tests/tools/case-runner.sh

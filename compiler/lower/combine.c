@@ -49,10 +49,8 @@ static List list_of(Fn *f, Vals array, Type type, Type element) {
         sizes[0] = emit_int(f, 1);
         for (uint32_t k = 0; k < array.at[i]->type->rank; k++) {
             IrValue *dim = irb_dim(&f->b, array.at[i], k);
-            if (k < rank)
-                sizes[0] = emit_mul(f, sizes[0], dim);
-            else
-                sizes[n++] = dim;
+            if (k < rank) sizes[0] = emit_mul(f, sizes[0], dim);
+            else sizes[n++] = dim;
         }
         size_note_nonneg(f, sizes[0]);
         list.array.at[i] = irb_reshape(&f->b, array.at[i], n, sizes);

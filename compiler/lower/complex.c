@@ -33,10 +33,8 @@ static IrValue *negative(Fn *f, IrValue *x) {
 
 static Complex complex_add(Fn *f, IrOp op, Complex a, Complex b) {
     Complex c = {emit_binary(f, op, a.re, b.re), a.im};
-    if (a.im && b.im)
-        c.im = emit_binary(f, op, a.im, b.im);
-    else if (b.im)
-        c.im = op == IR_ADD ? b.im : negative(f, b.im);
+    if (a.im && b.im) c.im = emit_binary(f, op, a.im, b.im);
+    else if (b.im) c.im = op == IR_ADD ? b.im : negative(f, b.im);
     return c;
 }
 

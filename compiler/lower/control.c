@@ -98,10 +98,8 @@ typedef struct Branches {
 static void branch_side(Fn *f, bool taken, void *data) {
     const Branches *branches = data;
     int s = taken ? 0 : 1;
-    if (branches->side[s])
-        into(f, branches->side[s], branches->dest, branches->rest[s]);
-    else
-        run(f, branches->rest[s]);
+    if (branches->side[s]) into(f, branches->side[s], branches->dest, branches->rest[s]);
+    else run(f, branches->rest[s]);
 }
 
 static void if_into(Fn *f, const Tree *t, uint32_t dest, const Cont *rest) {
@@ -121,10 +119,8 @@ static void if_into(Fn *f, const Tree *t, uint32_t dest, const Cont *rest) {
     merge_if(f, cond, &set, branch_side, &branches);
     vec_free(&set);
     if (pushed || (then == FLOW_EXIT && other == FLOW_EXIT)) return;
-    if (then == FLOW_NORMAL && other == FLOW_NORMAL)
-        run(f, rest);
-    else
-        unless_left(f, rest);
+    if (then == FLOW_NORMAL && other == FLOW_NORMAL) run(f, rest);
+    else unless_left(f, rest);
 }
 
 /* ---- statements that may leave ---- */
@@ -140,10 +136,8 @@ static void into(Fn *f, const Tree *t, uint32_t dest, const Cont *rest) {
     } else {
         Vals value = lower_expr(f, t);
         if (dest) env_set(f, dest, value);
-        if (scan_flow(f->lw, t) == FLOW_NORMAL)
-            run(f, rest);
-        else
-            unless_left(f, rest);
+        if (scan_flow(f->lw, t) == FLOW_NORMAL) run(f, rest);
+        else unless_left(f, rest);
     }
     f->b.pos = pos;
 }

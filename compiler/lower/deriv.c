@@ -170,10 +170,8 @@ static void add_cotangents(const Deriv *d, IrValue *lane, Operands *args) {
 static Lane call_lane(const Deriv *d, IrValue *lane) {
     DerivPart part = d->spec->part;
     Operands args = {0};
-    if (part == DERIV_PART_REVERSE)
-        vec_push(&args, slot_value(d, ROLE_TAPE, 0).at[0]);
-    else
-        add_primal(d, &args);
+    if (part == DERIV_PART_REVERSE) vec_push(&args, slot_value(d, ROLE_TAPE, 0).at[0]);
+    else add_primal(d, &args);
     if (part == DERIV_PART_JVP) add_tangents(d, lane, &args);
     if (part == DERIV_PART_GRAD || part == DERIV_PART_REVERSE) add_cotangents(d, lane, &args);
     CHECK_INTERNAL(args.len == d->func->nparams);
@@ -355,14 +353,10 @@ static void yield_all(const Deriv *d, const Lane *got) {
         const DerivSlot *slot = &d->spec->results[i];
         uint32_t n = shape_count(d->f->lw, slot->type);
         Vals part;
-        if (slot->role == ROLE_PRIMAL)
-            part = vals_slice(got->primal, 0, d->nresult);
-        else if (slot->role == ROLE_TAPE)
-            part = got->linear;
-        else if (slot->role == ROLE_RESULT_SHADOW)
-            part = result_shadow(d, got->primal);
-        else
-            part = vals_slice(got->linear, at, n), at += n;
+        if (slot->role == ROLE_PRIMAL) part = vals_slice(got->primal, 0, d->nresult);
+        else if (slot->role == ROLE_TAPE) part = got->linear;
+        else if (slot->role == ROLE_RESULT_SHADOW) part = result_shadow(d, got->primal);
+        else part = vals_slice(got->linear, at, n), at += n;
         for (uint32_t k = 0; k < part.n; k++) vec_push(&out, part.at[k]);
     }
     for (uint32_t i = 0; i < d->spec->nparams; i++) {
@@ -372,8 +366,7 @@ static void yield_all(const Deriv *d, const Lane *got) {
         Vals part;
         if (slot->role == ROLE_PRIMAL)
             part = vals_slice(got->primal, d->final_at[d->ncaptures + slot->of], n);
-        else
-            part = vals_slice(got->linear, at, n), at += n;
+        else part = vals_slice(got->linear, at, n), at += n;
         for (uint32_t k = 0; k < part.n; k++) vec_push(&out, part.at[k]);
     }
     irb_yield(&d->f->b, out.len, out.at);

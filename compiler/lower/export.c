@@ -43,17 +43,26 @@ static void leaf_names(Lower *lw, Type type, const char *name, uint32_t *leaf, N
 
 /* ---- sizes ---- */
 
+/* Can the wrapper compute it from the C parameters?  It knows + - * /. */
+static bool is_expression(const Signature *s, Size size) {
+    if (size->kind == SIZE_CONST) return true;
+    if (size->kind == SIZE_VAR) return map_has(&s->sizes, (uint64_t)size->id + 1);
+    if (size->kind != SIZE_SUM && size->kind != SIZE_PROD && size->kind != SIZE_DIV) return false;
+    for (uint32_t i = 0; i < size->nterms; i++)
+        if (!is_expression(s, size->terms[i])) return false;
+    return true;
+}
+
 static IrCDim c_dim(Signature *s, Size size, bool param) {
     TypeTable *types = s->lw->program->types;
     IrCDim dim = {.constant = -1, .place = -1, .text = keep(s->lw, size_text(types, size))};
     if (size->kind == SIZE_CONST) dim.constant = size->value;
     if (size->kind == SIZE_VAR)
         dim.place = (int32_t)(intptr_t)map_get(&s->sizes, (uint64_t)size->id + 1) - 1;
-    if (dim.constant < 0 && dim.place < 0 && param && !s->failed) {
+    if (param && !is_expression(s, size) && !s->failed) {
         s->failed = true;
         diag_report(s->lw->diags, DIAG_NOT_IMPLEMENTED, s->root->span,
-                    "the export of a parameter whose size is computed, %s, cannot be compiled yet",
-                    dim.text);
+                    "the export of a parameter of the size %s cannot be compiled yet", dim.text);
     }
     return dim;
 }

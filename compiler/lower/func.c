@@ -49,8 +49,7 @@ static void make_extern(Lower *lw, const Instance *inst, IrFunc *func) {
     func->symbol = module_text(lw, "%s", inst->name);
     if (ext && ext->symbol.len)
         func->symbol = arena_strndup(lw->module->arena, ext->symbol.at, ext->symbol.len);
-    else if (ext && ext->name.sym)
-        func->symbol = module_text(lw, "%s", ext->name.sym->text);
+    else if (ext && ext->name.sym) func->symbol = module_text(lw, "%s", ext->name.sym->text);
     if (func->nresults) func->flags |= IR_FUNC_PURE_EXTERN;
 }
 
@@ -69,10 +68,8 @@ IrFunc *lower_func(Lower *lw, const Instance *inst) {
     vec_free(&s.results);
     func->pos = inst->span.begin;
     if (inst->small) func->flags |= IR_FUNC_INLINE;
-    if (inst->kind == INSTANCE_EXTERN)
-        make_extern(lw, inst, func);
-    else
-        vec_push(&lw->pending, (Instance *)inst);
+    if (inst->kind == INSTANCE_EXTERN) make_extern(lw, inst, func);
+    else vec_push(&lw->pending, (Instance *)inst);
     map_setp(&lw->funcs, inst, func);
     rule_attach(lw, inst, func);
     return func;

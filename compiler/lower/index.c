@@ -150,10 +150,8 @@ static IrValue *write_range(Fn *f, IrValue *x, const Sub *subs, uint32_t n, IrVa
         step[k] = k < n && !index && subs[k].step ? subs[k].step : emit_int(f, 1);
         sizes[k] = k >= n ? irb_dim(&f->b, x, k) : index ? emit_int(f, 1) : subs[k].count;
     }
-    if (v->type->kind == IR_T_SCALAR)
-        v = emit_fill(f, v, rank, sizes);
-    else if (v->type->rank != rank)
-        v = irb_reshape(&f->b, v, rank, sizes);
+    if (v->type->kind == IR_T_SCALAR) v = emit_fill(f, v, rank, sizes);
+    else if (v->type->rank != rank) v = irb_reshape(&f->b, v, rank, sizes);
     return irb_assign(&f->b, x, start, step, v);
 }
 

@@ -260,12 +260,9 @@ static void loop_level(Fn *f, Found *found, uint32_t level) {
     IrValue *trip = loop_open(f, &loop, head.count, false);
     head_bind(f, &head, trip);
     found->now[level] = head_index(f, &head, trip);
-    if (level + 1 < t->nheads)
-        loop_level(f, found, level + 1);
-    else if (t->where)
-        merge_if(f, lower_scalar(f, t->where), &found->all, found_side, found);
-    else
-        found_value(f, found, body_value(f, found->r));
+    if (level + 1 < t->nheads) loop_level(f, found, level + 1);
+    else if (t->where) merge_if(f, lower_scalar(f, t->where), &found->all, found_side, found);
+    else found_value(f, found, body_value(f, found->r));
     loop_close(f, &loop, NULL);
 }
 

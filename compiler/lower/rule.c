@@ -52,8 +52,7 @@ static IrFunc *adapter(Lower *lw, const Instance *inst) {
         for (uint32_t k = 0; k < shape->n; k++) {
             if (!tangent || ir_is_float(shape->leaf[k].type))
                 vec_push(&args, func->body->params[at++]);
-            else
-                vec_push(&args, irb_zeros_like(&f->b, func->body->params[owner_at + k]));
+            else vec_push(&args, irb_zeros_like(&f->b, func->body->params[owner_at + k]));
         }
         if (tangent) owner_at += shape_count(lw, inst->params[owner++]->type);
     }

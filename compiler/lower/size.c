@@ -76,12 +76,18 @@ void size_bind(Fn *f, Type type, Vals vals) {
     }
 }
 
+static bool is_dim_of(const IrValue *size, const IrValue *x, uint32_t k) {
+    return size->def && size->def->op == IR_DIM && size->def->operands[0] == x &&
+           size->def->imm == k;
+}
+
 static IrValue *assume(Fn *f, const Leaf *leaf, IrValue *x) {
     IrValue *sizes[IR_MAX_RANK];
     bool news = false;
     for (uint32_t k = 0; k < leaf->rank; k++) {
-        IrValue *own = irb_dim(&f->b, x, k);
         sizes[k] = size_value(f, leaf->dims[k]);
+        if (sizes[k] && is_dim_of(sizes[k], x, k)) continue;
+        IrValue *own = irb_dim(&f->b, x, k);
         if (!sizes[k]) sizes[k] = own;
         if (sizes[k] == own) continue;
         int64_t a, b;
