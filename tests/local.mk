@@ -10,6 +10,7 @@ unit_programs = \
   tests/unit/fuzz \
   tests/unit/ir \
   tests/unit/ir-cases \
+  tests/unit/ir-interp \
   tests/unit/ir-verify \
   tests/unit/lexer \
   tests/unit/opt-cases \
