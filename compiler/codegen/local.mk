@@ -1,9 +1,49 @@
 # The code generator: a shared object of its own, opened by dslc when it generates code.  The only
 # part that sees LLVM.  Its copy of libdslc is private to it.
-libdslc_llvm_la_SOURCES =
+libdslc_llvm_la_SOURCES = \
+  compiler/codegen/api.c \
+  compiler/codegen/codegen.h \
+  compiler/codegen/common/compat.c \
+  compiler/codegen/common/compat.h \
+  compiler/codegen/common/debug.c \
+  compiler/codegen/common/debug.h \
+  compiler/codegen/common/emit.c \
+  compiler/codegen/common/emit.h \
+  compiler/codegen/common/jit.c \
+  compiler/codegen/common/jit.h \
+  compiler/codegen/common/machine.c \
+  compiler/codegen/common/machine.h \
+  compiler/codegen/common/scalar.c \
+  compiler/codegen/cpu/acc.c \
+  compiler/codegen/cpu/array.c \
+  compiler/codegen/cpu/build.c \
+  compiler/codegen/cpu/calls.c \
+  compiler/codegen/cpu/calls.h \
+  compiler/codegen/cpu/contract.c \
+  compiler/codegen/cpu/control.c \
+  compiler/codegen/cpu/effect.c \
+  compiler/codegen/cpu/entry.c \
+  compiler/codegen/cpu/entry.h \
+  compiler/codegen/cpu/export.c \
+  compiler/codegen/cpu/func.c \
+  compiler/codegen/cpu/gen.h \
+  compiler/codegen/cpu/generate.h \
+  compiler/codegen/cpu/math.c \
+  compiler/codegen/cpu/module.c \
+  compiler/codegen/cpu/program.c \
+  compiler/codegen/cpu/reduce.c \
+  compiler/codegen/cpu/sum.c \
+  compiler/codegen/cpu/tape.c \
+  compiler/codegen/cpu/value.c
 
 # Belongs to dslc itself: opens the shared object.
-libdslc_la_SOURCES +=
+libdslc_la_SOURCES += \
+  compiler/codegen/codegen.h \
+  compiler/codegen/load.c \
+  compiler/opt/memory.c \
+  compiler/opt/memory.h \
+  compiler/opt/memory-internal.h \
+  compiler/opt/memory-unique.c
 
 if WITH_LLVM
 pkglib_LTLIBRARIES += libdslc-llvm.la

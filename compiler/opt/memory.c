@@ -54,7 +54,8 @@ bool mem_is_view(const IrInst *inst) {
     switch ((int)inst->op) {
     case IR_INDEX: return inst->results[0]->type->kind == IR_T_ARRAY;
     case IR_RESHAPE:
-    case IR_ASSUME: return true;
+    case IR_ASSUME:
+    case IR_STOP: return true;
     case IR_SLICE: return is_leading_slice(inst);
     case IR_TRANSPOSE:
         for (uint32_t k = 0; k < inst->nints; k++)

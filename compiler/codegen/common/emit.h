@@ -1,0 +1,53 @@
+/* What every back end needs to build LLVM IR: types, constants, scalar operations. */
+#ifndef ADL_CODEGEN_COMMON_EMIT_H
+#define ADL_CODEGEN_COMMON_EMIT_H
+
+#include "ir/ir.h"
+
+#include <llvm-c/Core.h>
+
+typedef struct Emit Emit;
+struct Emit {
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef b; /* the builder at hand */
+    LLVMTypeRef none, i1, i8, i16, i32, i64, f32, f64, ptr;
+    bool fast_math;
+    /* How the back end calls a scalar function NAME (of the C library or the runtime), which
+       touches no memory. */
+    LLVMValueRef (*call)(Emit *e, const char *name, LLVMTypeRef result, LLVMValueRef *args,
+                         unsigned n);
+    void *data; /* of `call` */
+};
+
+void emit_init(Emit *e, LLVMContextRef context, const char *module_name);
+
+/* f16 and bf16 are their bits in an i16; bool is an i1, and an i8 in memory. */
+LLVMTypeRef emit_type(const Emit *e, IrScalar scalar);
+LLVMTypeRef emit_memory_type(const Emit *e, IrScalar scalar);
+LLVMValueRef emit_to_memory(Emit *e, IrScalar scalar, LLVMValueRef value);
+LLVMValueRef emit_from_memory(Emit *e, IrScalar scalar, LLVMValueRef value);
+
+LLVMValueRef emit_int(const Emit *e, int64_t value); /* an i64 */
+LLVMValueRef emit_int32(const Emit *e, int32_t value);
+LLVMValueRef emit_null(const Emit *e);
+LLVMValueRef emit_const(const Emit *e, const IrInst *inst);
+LLVMValueRef emit_zero(const Emit *e, IrScalar scalar);
+
+/* An LLVM intrinsic, overloaded on TYPE (NULL: not overloaded). */
+LLVMValueRef emit_intrinsic(Emit *e, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+                            unsigned n);
+/* The address BYTES behind P. */
+LLVMValueRef emit_offset(Emit *e, LLVMValueRef p, int64_t bytes);
+/* a * b and a + b of sizes and offsets, which cannot overflow. */
+LLVMValueRef emit_size_mul(Emit *e, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef emit_size_add(Emit *e, LLVMValueRef a, LLVMValueRef b);
+
+/* An operation of the SCALAR class, but for CONST; operands in ARGS. */
+LLVMValueRef emit_scalar(Emit *e, const IrInst *inst, LLVMValueRef *args);
+/* Two scalars combined as a REDUCE of KIND does it. */
+LLVMValueRef emit_combine(Emit *e, IrReduce kind, IrScalar scalar, LLVMValueRef x, LLVMValueRef y);
+/* A MATH of FN. */
+LLVMValueRef emit_math(Emit *e, IrMath fn, IrScalar scalar, LLVMValueRef *args);
+
+#endif

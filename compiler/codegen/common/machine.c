@@ -1,0 +1,131 @@
+#include "codegen/common/machine.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *machine_text(const char *format, ...) {
+    StrBuf text = {0};
+    va_list args;
+    va_start(args, format);
+    strbuf_vprintf(&text, format, args);
+    va_end(args);
+    return text.text;
+}
+
+/* CPUs by the vectors they have, for those that are named and not looked at. */
+static unsigned named_vector_bits(const char *cpu) {
+    static const struct {
+        const char *name;
+        unsigned bits;
+    } known[] = {
+        {"x86-64-v4", 512},  {"skylake-avx512", 512}, {"cascadelake", 512}, {"cooperlake", 512},
+        {"icelake-", 512},   {"tigerlake", 512},      {"sapphirerapids", 512},
+        {"emeraldrapids", 512}, {"graniterapids", 512}, {"rocketlake", 512}, {"znver4", 512},
+        {"znver5", 512},     {"x86-64-v3", 256},      {"haswell", 256},     {"broadwell", 256},
+        {"skylake", 256},    {"alderlake", 256},      {"raptorlake", 256},  {"meteorlake", 256},
+        {"znver", 256},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strncmp(cpu, known[i].name, strlen(known[i].name)) == 0) return known[i].bits;
+    return 128;
+}
+
+static unsigned vector_bits(const char *triple, const char *cpu, const char *features) {
+    if (strncmp(triple, "x86_64", strlen("x86_64")) != 0 || !strstr(triple, "linux-gnu")) return 0;
+    unsigned bits = named_vector_bits(cpu);
+    if (strstr(features, "+avx2") && bits < 256) bits = 256;
+    if (strstr(features, "+avx512f") && bits < 512) bits = 512;
+    if (strstr(features, "-avx512f") && bits > 256) bits = 256;
+    if (strstr(features, "-avx2")) bits = 128;
+    return bits;
+}
+
+static void initialise_target(void) {
+    /* Idempotent. */
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    LLVMInitializeNativeAsmParser();
+}
+
+bool machine_open(Machine *machine, const CodegenOptions *options, char **error) {
+    LLVMTargetRef target;
+    char *text = NULL;
+    initialise_target();
+    machine->triple = LLVMGetDefaultTargetTriple();
+    if (LLVMGetTargetFromTriple(machine->triple, &target, &text)) {
+        *error = machine_text("no code can be made for %s: %s", machine->triple, text);
+        LLVMDisposeMessage(text);
+        LLVMDisposeMessage(machine->triple);
+        return false;
+    }
+    bool native = options->cpu && strcmp(options->cpu, "native") == 0;
+    char *cpu = native ? LLVMGetHostCPUName() : NULL;
+    char *own = native ? LLVMGetHostCPUFeatures() : NULL;
+    const char *name = cpu ? cpu : options->cpu ? options->cpu : "x86-64";
+    if (strncmp(machine->triple, "x86_64", 6) != 0 && !options->cpu) name = "generic";
+    machine->features = machine_text("%s%s%s", own ? own : "", own && options->features ? "," : "",
+                                     options->features ? options->features : "");
+    static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess,
+                                                 LLVMCodeGenLevelDefault,
+                                                 LLVMCodeGenLevelAggressive};
+    machine->target = LLVMCreateTargetMachine(
+        target, machine->triple, name, machine->features, levels[options->opt_level],
+        options->pic ? LLVMRelocPIC : LLVMRelocDefault, LLVMCodeModelDefault);
+    machine->vector_bits = vector_bits(machine->triple, name, machine->features);
+    LLVMDisposeMessage(cpu);
+    LLVMDisposeMessage(own);
+    if (machine->target) return true;
+    *error = machine_text("no code can be made for the CPU %s of %s", name, machine->triple);
+    LLVMDisposeMessage(machine->triple);
+    free(machine->features);
+    return false;
+}
+
+void machine_close(Machine *machine) {
+    LLVMDisposeTargetMachine(machine->target);
+    LLVMDisposeMessage(machine->triple);
+    free(machine->features);
+}
+
+bool machine_optimise(const Machine *machine, LLVMModuleRef module, const CodegenOptions *options,
+                      char **error) {
+    static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>",
+                                            "default<O3>"};
+    LLVMPassBuilderOptionsRef passes = LLVMCreatePassBuilderOptions();
+    LLVMPassBuilderOptionsSetSLPVectorization(passes, options->opt_level >= 2);
+    LLVMPassBuilderOptionsSetLoopVectorization(passes, options->opt_level >= 2);
+    LLVMPassBuilderOptionsSetLoopInterleaving(passes, options->opt_level >= 2);
+    LLVMErrorRef failed =
+        LLVMRunPasses(module, pipelines[options->opt_level], machine->target, passes);
+    LLVMDisposePassBuilderOptions(passes);
+    if (!failed) return true;
+    char *text = LLVMGetErrorMessage(failed);
+    *error = machine_text("%s", text);
+    LLVMDisposeErrorMessage(text);
+    return false;
+}
+
+bool machine_emit(const Machine *machine, LLVMModuleRef module, CodegenKind kind, StrBuf *out,
+                  char **error) {
+    char *text = NULL;
+    LLVMMemoryBufferRef buffer;
+    if (kind == CODEGEN_LLVM || kind == CODEGEN_LLVM_RAW) {
+        text = LLVMPrintModuleToString(module);
+        strbuf_add(out, text);
+        LLVMDisposeMessage(text);
+        return true;
+    }
+    LLVMCodeGenFileType type = kind == CODEGEN_ASSEMBLY ? LLVMAssemblyFile : LLVMObjectFile;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine->target, module, type, &text, &buffer)) {
+        *error = machine_text("%s", text);
+        LLVMDisposeMessage(text);
+        return false;
+    }
+    strbuf_add_n(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+    LLVMDisposeMemoryBuffer(buffer);
+    return true;
+}

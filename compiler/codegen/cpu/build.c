@@ -1,0 +1,143 @@
+/* BUILD, and results that are made where they are wanted. */
+#include "codegen/cpu/gen.h"
+
+/* ---- destinations ---- */
+
+/* Does the operation make its result in memory that it is given? */
+static bool makes_memory(const IrInst *inst, IrType type) {
+    switch ((int)inst->op) {
+    case IR_BUILD:
+    case IR_PACK:
+    case IR_CONCAT:
+    case IR_CONTRACT:
+    case IR_ARGSORT:
+    case IR_REDUCE:
+    case IR_WITH_ACC:
+    case IR_IF:
+    case IR_UPDATE:
+    case IR_ASSIGN: return true;
+    case IR_SLICE:
+    case IR_TRANSPOSE: return !mem_is_view(inst);
+    case IR_CALL: return mem_is_small(type);
+    default: return false;
+    }
+}
+
+/* The operand that becomes result INDEX of INST in place, or NULL. */
+static IrValue *base_of(Fn *f, const IrInst *inst, uint32_t index) {
+    uint32_t k = 0;
+    if (inst->op == IR_REDUCE) k = (uint32_t)inst->imm + index;
+    else if (inst->op == IR_WITH_ACC) k = index;
+    else if (inst->op != IR_UPDATE && inst->op != IR_ASSIGN) return NULL;
+    if (k >= inst->noperands || gen_plan(f, inst)->base[k] != MEM_IN_PLACE) return NULL;
+    return ir_resolve(inst->operands[k]);
+}
+
+static void want(Fn *f, IrValue *value, const IrRegion *region, Dest dest) {
+    while (value && value->def && value->def->parent == region && !f->dests[value->id].at) {
+        const IrInst *def = value->def;
+        if (value->type->kind != IR_T_ARRAY || !makes_memory(def, value->type)) return;
+        if (dest.combine && (def->op != IR_BUILD || f->uses[value->id] != 1)) return;
+        f->dests[value->id] = dest;
+        value = base_of(f, def, value->index);
+    }
+}
+
+void gen_want(Fn *f, const IrInst *yield, uint32_t k, Dest dest) {
+    if (dest.at) want(f, ir_resolve(yield->operands[k]), yield->parent, dest);
+}
+
+/* Combines COUNT elements at FROM into those at TO. */
+static void combine_all(Fn *f, IrReduce kind, IrScalar scalar, const Val *to, const Val *from,
+                        LLVMValueRef count) {
+    Loop loop;
+    loop_open_group(f);
+    loop_open(f, &loop, "combine");
+    loop_enter(f, &loop, count);
+    LLVMValueRef x = gen_load(f, to, scalar, loop.i), y = gen_load(f, from, scalar, loop.i);
+    gen_store(f, to, scalar, loop.i, emit_combine(f->e, kind, scalar, x, y));
+    loop_close(f, &loop, loop_close_group(f, false));
+}
+
+void gen_put(Fn *f, const IrInst *yield, uint32_t k, Dest dest) {
+    const IrValue *value = ir_resolve(yield->operands[k]);
+    const Val *val = gen_val(f, value);
+    if (val->at == dest.at) return;
+    LLVMValueRef count = gen_count(f, val, value->type);
+    Val to = {.at = dest.at, .depth = f->groups.len};
+    if (dest.combine) combine_all(f, dest.kind, value->type->scalar, &to, val, count);
+    else gen_copy(f, value->type->scalar, dest.at, val->at, count);
+}
+
+/* ---- BUILD ---- */
+
+static Dest row_of(Fn *f, const IrInst *inst, uint32_t r, const Val *out, LLVMValueRef const *at) {
+    const IrValue *result = inst->results[r];
+    Dest dest = f->dests[result->id];
+    LLVMValueRef flat = gen_flat(f, out, result->type, (uint32_t)inst->imm, at);
+    dest.at = gen_element_at(f, result->type, out->at, flat);
+    dest.depth = out->depth;
+    return dest;
+}
+
+static void put_scalar(Fn *f, const IrInst *inst, uint32_t r, const Val *out,
+                       LLVMValueRef const *at, LLVMValueRef value) {
+    const IrValue *result = inst->results[r];
+    const Dest *dest = &f->dests[result->id];
+    IrScalar scalar = result->type->scalar;
+    LLVMValueRef flat = gen_flat(f, out, result->type, (uint32_t)inst->imm, at);
+    if (dest->combine)
+        value = emit_combine(f->e, dest->kind, scalar, gen_load(f, out, scalar, flat), value);
+    gen_store(f, out, scalar, flat, value);
+}
+
+static void body(Fn *f, const IrInst *inst, const Val *outs, LLVMValueRef const *at) {
+    Dest *rows = ARENA_ARRAY(f->g->plan->arena, Dest, inst->nresults);
+    const IrRegion *region = inst->regions[0];
+    for (uint32_t r = 0; r < inst->nresults; r++) {
+        if (!inst->ints[r]) continue;
+        rows[r] = row_of(f, inst, r, &outs[r], at);
+        gen_want(f, region->last, r, rows[r]);
+    }
+    const IrInst *yield = gen_region(f, region);
+    for (uint32_t r = 0; r < inst->nresults; r++) {
+        if (inst->ints[r]) gen_put(f, yield, r, rows[r]);
+        else put_scalar(f, inst, r, &outs[r], at, gen_scalar(f, yield->operands[r]));
+    }
+    gen_dead(f, yield);
+}
+
+static Val *new_results(Fn *f, const IrInst *inst) {
+    Val *outs = ARENA_ARRAY(f->g->plan->arena, Val, inst->nresults);
+    uint32_t n = (uint32_t)inst->imm, inner = n;
+    for (uint32_t r = 0; r < inst->nresults; r++) {
+        LLVMValueRef dims[IR_MAX_RANK];
+        for (uint32_t k = 0; k < n; k++) dims[k] = gen_scalar(f, inst->operands[k]);
+        for (uint32_t k = 0; k < (uint32_t)inst->ints[r]; k++)
+            dims[n + k] = gen_scalar(f, inst->operands[inner++]);
+        outs[r] = gen_new_array(f, inst->results[r], dims);
+    }
+    return outs;
+}
+
+void gen_build(Fn *f, const IrInst *inst) {
+    uint32_t n = (uint32_t)inst->imm;
+    Val *outs = new_results(f, inst);
+    Loop loops[IR_MAX_RANK];
+    LLVMValueRef at[IR_MAX_RANK];
+    for (uint32_t k = 0; k < n; k++) {
+        loop_open_group(f);
+        loop_open(f, &loops[k], "build");
+        loop_enter(f, &loops[k], gen_scalar(f, inst->operands[k]));
+        at[k] = loops[k].i;
+        gen_set_scalar(f, inst->regions[0]->params[k], at[k]);
+    }
+    body(f, inst, outs, at);
+    bool fold_tail = f->g->used_libm;
+    for (uint32_t k = n; k-- > 0;) {
+        loop_close(f, &loops[k], loop_close_group(f, fold_tail));
+        fold_tail = false;
+    }
+    f->g->used_libm = false;
+    for (uint32_t r = 0; r < inst->nresults; r++) gen_set(f, inst->results[r], outs[r]);
+}

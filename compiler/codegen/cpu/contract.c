@@ -1,0 +1,206 @@
+/* Products of matrices and vectors. */
+#include "codegen/cpu/gen.h"
+
+/* Products of more multiplications than this go to the runtime, which has BLAS. */
+enum { CONTRACT_LARGE = 8192 };
+
+typedef struct Product {
+    Fn *f;
+    Emit *e;
+    IrScalar scalar;
+    Val a, b, out;
+    LLVMValueRef m, n, k; /* op(a) is m x k, op(b) is k x n */
+    bool ta, tb;
+} Product;
+
+static LLVMValueRef at2(Emit *e, LLVMValueRef i, LLVMValueRef width, LLVMValueRef j) {
+    return emit_size_add(e, emit_size_mul(e, i, width), j);
+}
+
+static LLVMValueRef element_a(Product *p, LLVMValueRef i, LLVMValueRef l) {
+    LLVMValueRef at = p->ta ? at2(p->e, l, p->m, i) : at2(p->e, i, p->k, l);
+    return gen_load(p->f, &p->a, p->scalar, at);
+}
+
+static LLVMValueRef element_b(Product *p, LLVMValueRef l, LLVMValueRef j) {
+    LLVMValueRef at = p->tb ? at2(p->e, j, p->k, l) : at2(p->e, l, p->n, j);
+    return gen_load(p->f, &p->b, p->scalar, at);
+}
+
+static void open(Fn *f, Loop *loop, LLVMValueRef count) {
+    loop_open_group(f);
+    loop_open(f, loop, "product");
+    loop_enter(f, loop, count);
+}
+
+static void close(Fn *f, Loop *loop) {
+    loop_close(f, loop, loop_close_group(f, false));
+}
+
+static LLVMValueRef row(Product *p, const Val *x, LLVMValueRef i, LLVMValueRef width) {
+    LLVMValueRef at = emit_size_mul(p->e, i, width);
+    return LLVMBuildInBoundsGEP2(p->e->b, emit_type(p->e, p->scalar), x->at, &at, 1, "");
+}
+
+static void clear(Product *p, LLVMValueRef count) {
+    LLVMValueRef size = emit_int(p->e, ir_scalar_bytes(p->scalar));
+    LLVMBuildMemSet(p->e->b, p->out.at, LLVMConstInt(p->e->i8, 0, false),
+                    emit_size_mul(p->e, count, size), ir_scalar_bytes(p->scalar));
+}
+
+/* out[i, :] += a[i, l] b[l, :], with l inside i, or outside where a stands transposed. */
+static void by_rows(Product *p) {
+    Fn *f = p->f;
+    Loop outer, middle, inner;
+    uint32_t depth = p->out.depth;
+    clear(p, emit_size_mul(p->e, p->m, p->n));
+    open(f, &outer, p->ta ? p->k : p->m);
+    open(f, &middle, p->ta ? p->m : p->k);
+    LLVMValueRef i = p->ta ? middle.i : outer.i, l = p->ta ? outer.i : middle.i;
+    LLVMValueRef factor = element_a(p, i, l);
+    p->out.depth = f->groups.len; /* only the innermost loop has places of its own */
+    open(f, &inner, p->n);
+    LLVMValueRef to = at2(p->e, i, p->n, inner.i), old = gen_load(f, &p->out, p->scalar, to);
+    LLVMValueRef more = emit_combine(p->e, IR_PROD, p->scalar, factor, element_b(p, l, inner.i));
+    gen_store(f, &p->out, p->scalar, to, emit_combine(p->e, IR_SUM, p->scalar, old, more));
+    close(f, &inner);
+    close(f, &middle);
+    close(f, &outer);
+    p->out.depth = depth;
+}
+
+/* Each element by itself: rows of a times rows of b where both are rows, else l by l. */
+static void by_elements(Product *p) {
+    Fn *f = p->f;
+    Emit *e = p->e;
+    Loop i, j;
+    open(f, &i, p->m);
+    open(f, &j, p->n);
+    LLVMValueRef sum;
+    if (!p->ta && p->tb && ir_scalar_float(p->scalar)) {
+        sum = sum_products(f, p->scalar, row(p, &p->a, i.i, p->k), row(p, &p->b, j.i, p->k), p->k);
+    } else {
+        Loop l;
+        loop_open(f, &l, "product");
+        sum = LLVMBuildPhi(e->b, emit_type(e, p->scalar), "sum");
+        loop_enter(f, &l, p->k);
+        LLVMValueRef more =
+            emit_combine(e, IR_PROD, p->scalar, element_a(p, i.i, l.i), element_b(p, l.i, j.i));
+        LLVMValueRef next = emit_combine(e, IR_SUM, p->scalar, sum, more);
+        loop_phi(&l, sum, emit_zero(e, p->scalar), next, LLVMGetInsertBlock(e->b));
+        loop_close(f, &l, NULL);
+    }
+    gen_store(f, &p->out, p->scalar, at2(e, i.i, p->n, j.i), sum);
+    close(f, &j);
+    close(f, &i);
+}
+
+static void small_product(Product *p) {
+    if (p->tb) by_elements(p);
+    else by_rows(p);
+}
+
+static void large_product(Product *p) {
+    Emit *e = p->e;
+    LLVMValueRef args[] = {emit_int32(e, p->ta), emit_int32(e, p->tb), p->m,      p->n, p->k,
+                           p->a.at,              p->b.at,              p->out.at, emit_int32(e, 0)};
+    gen_runtime(p->f->g, p->scalar == IR_F32 ? "adl__gemm_f32" : "adl__gemm_f64", args, 9);
+}
+
+/* The operands' volume decides at run time, so that code for both is there unless it is known. */
+static void matrices(Product *p) {
+    Fn *f = p->f;
+    Emit *e = p->e;
+    if (!ir_scalar_float(p->scalar)) {
+        small_product(p);
+        return;
+    }
+    LLVMValueRef volume = emit_size_mul(e, emit_size_mul(e, p->m, p->n), p->k);
+    LLVMValueRef large = LLVMBuildICmp(e->b, LLVMIntSGT, volume, emit_int(e, CONTRACT_LARGE), "");
+    if (LLVMIsAConstantInt(large)) {
+        if (LLVMConstIntGetZExtValue(large)) large_product(p);
+        else small_product(p);
+        return;
+    }
+    LLVMBasicBlockRef blas = gen_block(f, "large"), loops = gen_block(f, "small"),
+                      done = gen_block(f, "product.done");
+    LLVMBuildCondBr(e->b, large, blas, loops);
+    LLVMPositionBuilderAtEnd(e->b, blas);
+    large_product(p);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, loops);
+    small_product(p);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+}
+
+/* A vector as the matrix that it acts as: a row on the left, a column on the right. */
+static void shape(Product *p, uint32_t rank_a, uint32_t rank_b) {
+    LLVMValueRef one = emit_int(p->e, 1);
+    p->m = rank_a == 1 ? one : p->a.dims[p->ta ? 1 : 0];
+    p->k = rank_a == 1 ? p->a.dims[0] : p->a.dims[p->ta ? 0 : 1];
+    p->n = rank_b == 1 ? one : p->b.dims[p->tb ? 0 : 1];
+    if (rank_a == 1) p->ta = false;
+    if (rank_b == 1) p->tb = true; /* a column of n = 1 lies like a row of its transpose */
+}
+
+static void dot(Product *p, const IrInst *inst) {
+    if (ir_scalar_float(p->scalar)) {
+        LLVMValueRef sum = sum_products(p->f, p->scalar, p->a.at, p->b.at, p->k);
+        gen_set_scalar(p->f, inst->results[0],
+                       emit_combine(p->e, IR_SUM, p->scalar, emit_zero(p->e, p->scalar), sum));
+        return;
+    }
+    Loop l;
+    Emit *e = p->e;
+    loop_open(p->f, &l, "product");
+    LLVMValueRef sum = LLVMBuildPhi(e->b, emit_type(e, p->scalar), "sum");
+    loop_enter(p->f, &l, p->k);
+    LLVMValueRef more = emit_combine(e, IR_PROD, p->scalar, gen_load(p->f, &p->a, p->scalar, l.i),
+                                     gen_load(p->f, &p->b, p->scalar, l.i));
+    loop_phi(&l, sum, emit_zero(e, p->scalar), emit_combine(e, IR_SUM, p->scalar, sum, more),
+             LLVMGetInsertBlock(e->b));
+    loop_close(p->f, &l, NULL);
+    gen_set_scalar(p->f, inst->results[0], sum);
+}
+
+void gen_contract(Fn *f, const IrInst *inst) {
+    const IrValue *a = ir_resolve(inst->operands[0]), *b = ir_resolve(inst->operands[1]);
+    Product p = {.f = f, .e = f->e, .scalar = a->type->scalar};
+    uint32_t rank_a = a->type->rank, rank_b = b->type->rank;
+    p.a = *gen_val(f, a);
+    p.b = *gen_val(f, b);
+    p.ta = inst->flags & IR_CONTRACT_TA;
+    p.tb = inst->flags & IR_CONTRACT_TB;
+    shape(&p, rank_a, rank_b);
+    if (rank_a == 1 && rank_b == 1) {
+        dot(&p, inst);
+        return;
+    }
+    LLVMValueRef dims[2];
+    uint32_t n = 0;
+    if (rank_a == 2) dims[n++] = p.m;
+    if (rank_b == 2) dims[n++] = p.n;
+    p.out = gen_new_array(f, inst->results[0], dims);
+    if (rank_a == 2 && rank_b == 1 && p.ta) {
+        /* Rows of a, each times one element: better than columns. */
+        p.tb = false;
+        Product t = p;
+        t.b = p.a, t.a = p.b;
+        t.ta = t.tb = false;
+        t.m = emit_int(f->e, 1), t.n = p.m;
+        by_rows(&t);
+    } else if (rank_a == 2 && rank_b == 2) {
+        matrices(&p);
+    } else if (rank_a == 1 && p.tb) {
+        /* Row by row of b. */
+        Product t = p;
+        t.a = p.b, t.b = p.a;
+        t.ta = false, t.tb = true;
+        t.m = p.n, t.n = emit_int(f->e, 1);
+        by_elements(&t);
+    } else {
+        small_product(&p);
+    }
+    gen_set(f, inst->results[0], p.out);
+}

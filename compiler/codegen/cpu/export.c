@@ -1,0 +1,434 @@
+/* The C interface: a wrapper for each export makes a context, looks at the arguments, calls, puts the
+   results where the caller wants them.  Memory that is read has no block; memory that is written
+   (`mut`) gets a header on the stack that looks like a block with one name more than is counted, so
+   that it is written in place and never freed. */
+#include "codegen/cpu/entry.h"
+
+#include <string.h>
+
+#include "base/fatal.h"
+#include "runtime/include/adl/adl.h"
+
+typedef struct Wrapper {
+    Fn f;
+    const IrExport *export;
+    const IrFunc *func;
+    Val *args;              /* by IR parameter */
+    LLVMValueRef *places;   /* by IR result: where C wants it */
+    LLVMValueRef *memories; /* by IR result: where the call puts it */
+    LLVMBasicBlockRef end;
+    LLVMValueRef status;    /* the phi in END */
+} Wrapper;
+
+/* ---- types ---- */
+
+static LLVMTypeRef c_type(const Emit *e, const IrCParam *param) {
+    if (param->kind == IR_C_SIZE) return e->i64;
+    if (param->kind == IR_C_SCALAR) return emit_memory_type(e, param->type->scalar);
+    return e->ptr;
+}
+
+static LLVMTypeRef wrapper_type(const Emit *e, const IrExport *export) {
+    VEC(LLVMTypeRef) types = {0};
+    for (uint32_t i = 0; i < export->nparams; i++)
+        vec_push(&types, c_type(e, &export->params[i]));
+    LLVMTypeRef type = LLVMFunctionType(e->i32, types.at, types.len, false);
+    vec_free(&types);
+    return type;
+}
+
+/* C callers extend small integers. */
+static void describe_small(Gen *g, LLVMValueRef fn, unsigned i, IrType type) {
+    if (type->kind != IR_T_SCALAR || ir_scalar_float(type->scalar)) return;
+    if (ir_scalar_bytes(type->scalar) >= 4) return;
+    gen_attribute(g, fn, i + 1, ir_scalar_signed(type->scalar) ? "signext" : "zeroext", 0);
+}
+
+/* ---- leaving ---- */
+
+static void leave(Wrapper *w, LLVMValueRef status) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(w->f.e->b);
+    LLVMAddIncoming(w->status, &status, &here, 1);
+    LLVMBuildBr(w->f.e->b, w->end);
+}
+
+/* Leaves with an error about an argument if BAD. */
+static void refuse(Wrapper *w, LLVMValueRef bad, const char *name, const char *what) {
+    Emit *e = w->f.e;
+    StrBuf text = {0};
+    LLVMBasicBlockRef off = gen_block(&w->f, "refused"), on = gen_block(&w->f, "");
+    gen_unlikely(&w->f, LLVMBuildCondBr(e->b, bad, off, on));
+    LLVMPositionBuilderAtEnd(e->b, off);
+    strbuf_printf(&text, "%s: %s %s", w->export->name, name, what);
+    LLVMValueRef args[] = {w->f.context, emit_int32(e, ADL_ERROR_ARGUMENT),
+                           gen_site(w->f.g, w->func, w->export->pos),
+                           gen_text(w->f.g, text.text, text.len)};
+    strbuf_free(&text);
+    leave(w, gen_runtime(w->f.g, "adl__fail_text", args, 4));
+    LLVMPositionBuilderAtEnd(e->b, on);
+}
+
+static LLVMValueRef is_null(Emit *e, LLVMValueRef p) {
+    return LLVMBuildICmp(e->b, LLVMIntEQ, p, emit_null(e), "");
+}
+
+/* ---- sizes ---- */
+
+/* Sums, products and so on of sizes, as they stand in the source. */
+typedef struct Expression {
+    Wrapper *w;
+    const char *at;
+} Expression;
+
+static void skip_blanks(Expression *x) {
+    while (*x->at == ' ') x->at++;
+}
+
+static LLVMValueRef read_sum(Expression *x);
+
+static LLVMValueRef read_name(Expression *x) {
+    const IrExport *export = x->w->export;
+    size_t len = strspn(x->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    for (uint32_t i = 0; len && i < export->nparams; i++) {
+        const IrCParam *param = &export->params[i];
+        bool number = param->kind == IR_C_SIZE || param->kind == IR_C_SCALAR;
+        if (!number || strlen(param->name) != len || strncmp(param->name, x->at, len) != 0) continue;
+        x->at += len;
+        return LLVMBuildIntCast2(x->w->f.e->b, LLVMGetParam(x->w->f.llvm, i), x->w->f.e->i64, true,
+                                 "");
+    }
+    UNREACHABLE("the size %s of %s", x->at, export->name);
+}
+
+static LLVMValueRef read_factor(Expression *x) {
+    Emit *e = x->w->f.e;
+    skip_blanks(x);
+    if (*x->at == '(') {
+        x->at++;
+        LLVMValueRef inner = read_sum(x);
+        skip_blanks(x);
+        CHECK_INTERNAL(*x->at == ')');
+        x->at++;
+        return inner;
+    }
+    if (*x->at == '-') {
+        x->at++;
+        return LLVMBuildNeg(e->b, read_factor(x), "");
+    }
+    if (*x->at < '0' || *x->at > '9') return read_name(x);
+    int64_t value = 0;
+    for (; (*x->at >= '0' && *x->at <= '9') || *x->at == '_'; x->at++)
+        if (*x->at != '_') value = value * 10 + (*x->at - '0');
+    return emit_int(e, value);
+}
+
+static LLVMValueRef read_product(Expression *x) {
+    Emit *e = x->w->f.e;
+    LLVMValueRef left = read_factor(x);
+    for (skip_blanks(x); *x->at == '*' || *x->at == '/'; skip_blanks(x)) {
+        char op = *x->at++;
+        LLVMValueRef right = read_factor(x);
+        left = op == '*' ? LLVMBuildMul(e->b, left, right, "") : LLVMBuildSDiv(e->b, left, right, "");
+    }
+    return left;
+}
+
+static LLVMValueRef read_sum(Expression *x) {
+    Emit *e = x->w->f.e;
+    LLVMValueRef left = read_product(x);
+    for (skip_blanks(x); *x->at == '+' || *x->at == '-'; skip_blanks(x)) {
+        char op = *x->at++;
+        LLVMValueRef right = read_product(x);
+        left = op == '+' ? LLVMBuildAdd(e->b, left, right, "") : LLVMBuildSub(e->b, left, right, "");
+    }
+    return left;
+}
+
+static LLVMValueRef size_of(Wrapper *w, const IrCDim *dim) {
+    Emit *e = w->f.e;
+    if (dim->constant >= 0) return emit_int(e, dim->constant);
+    if (dim->place >= 0)
+        return LLVMBuildIntCast2(e->b, LLVMGetParam(w->f.llvm, (unsigned)dim->place), e->i64, true,
+                                 "");
+    Expression x = {w, dim->text ? dim->text : ""};
+    return read_sum(&x);
+}
+
+static LLVMValueRef *sizes_of(Wrapper *w, const IrCParam *param) {
+    LLVMValueRef *dims = ARENA_ARRAY(w->f.g->plan->arena, LLVMValueRef, param->rank);
+    for (uint32_t k = 0; k < param->rank; k++) dims[k] = size_of(w, &param->dims[k]);
+    return dims;
+}
+
+/* ---- arguments ---- */
+
+static void store_header(Wrapper *w, LLVMValueRef header, size_t offset, LLVMValueRef value) {
+    LLVMBuildStore(w->f.e->b, value, emit_offset(w->f.e, header, (int64_t)offset));
+}
+
+/* The block of memory that the caller lets us write to. */
+static LLVMValueRef borrowed_block(Wrapper *w) {
+    Emit *e = w->f.e;
+    LLVMTypeRef type = LLVMArrayType2(e->i64, sizeof(AdlBlock) / 8);
+    LLVMValueRef header = gen_alloca(&w->f, type, NULL, 64, "block");
+    LLVMBuildMemSet(e->b, header, LLVMConstInt(e->i8, 0, false), emit_int(e, sizeof(AdlBlock)), 64);
+    store_header(w, header, offsetof(AdlBlock, refs), emit_int(e, 1));
+    store_header(w, header, offsetof(AdlBlock, spare), emit_int(e, 1));
+    store_header(w, header, offsetof(AdlBlock, owner), w->f.context);
+    return emit_offset(e, header, (int64_t)sizeof(AdlBlock));
+}
+
+static void take_array(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
+    Emit *e = w->f.e;
+    LLVMValueRef *dims = sizes_of(w, param);
+    bool writable = param->kind == IR_C_MUT && !mem_is_small(w->func->params[param->param]);
+    Val val = entry_array(&w->f, w->func->params[param->param], given,
+                          writable ? borrowed_block(w) : emit_null(e), dims);
+    LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, gen_count(&w->f, &val, param->type),
+                                      emit_int(e, 0), "");
+    refuse(w, LLVMBuildAnd(e->b, is_null(e, given), some, ""), param->name, "is NULL");
+    w->args[param->param] = val;
+    if (param->kind == IR_C_MUT) w->places[param->result] = given;
+}
+
+static void take_scalar(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
+    Emit *e = w->f.e;
+    IrScalar scalar = param->type->scalar;
+    if (param->kind == IR_C_MUT) {
+        refuse(w, is_null(e, given), param->name, "is NULL");
+        w->places[param->result] = given;
+        given = LLVMBuildLoad2(e->b, emit_memory_type(e, scalar), given, "");
+    }
+    w->args[param->param] = (Val){.at = emit_from_memory(e, scalar, given)};
+}
+
+static void take_text(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
+    Emit *e = w->f.e;
+    LLVMTypeRef type = LLVMFunctionType(e->i64, &e->ptr, 1, false);
+    LLVMValueRef fn = LLVMGetNamedFunction(e->module, "strlen");
+    if (!fn) fn = LLVMAddFunction(e->module, "strlen", type);
+    refuse(w, is_null(e, given), param->name, "is NULL");
+    Val val = {.at = given, .block = emit_null(e)};
+    val.dims = ARENA_ARRAY(w->f.g->plan->arena, LLVMValueRef, 1);
+    val.dims[0] = LLVMBuildCall2(e->b, type, fn, &given, 1, "");
+    w->args[param->param] = val;
+}
+
+static void take_tape(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
+    Emit *e = w->f.e;
+    refuse(w, is_null(e, given), param->name, "is NULL");
+    if (param->kind == IR_C_OUT) {
+        w->places[param->result] = given;
+        return;
+    }
+    w->args[param->param] = gen_tape_fetch(&w->f, given);
+}
+
+static void take_param(Wrapper *w, uint32_t i) {
+    const IrCParam *param = &w->export->params[i];
+    Emit *e = w->f.e;
+    LLVMValueRef given = LLVMGetParam(w->f.llvm, i);
+    describe_small(w->f.g, w->f.llvm, i, param->type);
+    LLVMSetValueName2(given, param->name, strlen(param->name));
+    if (param->kind == IR_C_SIZE) {
+        LLVMValueRef negative = LLVMBuildICmp(e->b, LLVMIntSLT, given, emit_int(e, 0), "");
+        refuse(w, negative, param->name, "is negative");
+    } else if (param->type->kind == IR_T_TAPE) {
+        take_tape(w, param, given);
+    } else if (param->kind == IR_C_OUT) {
+        /* An empty array may be NULL; then nothing is written. */
+        w->places[param->result] = given;
+        if (param->type->kind == IR_T_SCALAR || mem_is_small(param->type))
+            refuse(w, is_null(e, given), param->name, "is NULL");
+    } else if (param->kind == IR_C_STR) {
+        take_text(w, param, given);
+    } else if (param->type->kind == IR_T_ARRAY) {
+        take_array(w, param, given);
+    } else {
+        take_scalar(w, param, given);
+    }
+}
+
+/* Sizes first: arrays need them, wherever they stand. */
+static void take_params(Wrapper *w) {
+    for (uint32_t i = 0; i < w->export->nparams; i++)
+        if (w->export->params[i].kind == IR_C_SIZE) take_param(w, i);
+    for (uint32_t i = 0; i < w->export->nparams; i++)
+        if (w->export->params[i].kind != IR_C_SIZE) take_param(w, i);
+}
+
+/* ---- --check: memory that is written to against all other ---- */
+
+static LLVMValueRef bytes_of(Wrapper *w, const IrCParam *param) {
+    Emit *e = w->f.e;
+    LLVMValueRef bytes = emit_int(e, ir_scalar_bytes(param->type->scalar));
+    for (uint32_t k = 0; k < param->rank; k++)
+        bytes = emit_size_mul(e, bytes, size_of(w, &param->dims[k]));
+    return bytes;
+}
+
+static bool is_memory(const IrCParam *param) {
+    for (uint32_t k = 0; k < param->rank; k++)
+        if (param->dims[k].constant < 0 && param->dims[k].place < 0 && !param->dims[k].text)
+            return false;
+    return param->kind == IR_C_ARRAY || param->kind == IR_C_MUT ||
+           (param->kind == IR_C_OUT && param->type->kind != IR_T_TAPE);
+}
+
+static void check_pair(Wrapper *w, uint32_t i, uint32_t j) {
+    const IrCParam *a = &w->export->params[i], *b = &w->export->params[j];
+    Gen *g = w->f.g;
+    LLVMValueRef args[] = {w->f.context,
+                           gen_site(g, w->func, w->export->pos),
+                           LLVMGetParam(w->f.llvm, i),
+                           bytes_of(w, a),
+                           gen_text(g, a->name, strlen(a->name)),
+                           LLVMGetParam(w->f.llvm, j),
+                           bytes_of(w, b),
+                           gen_text(g, b->name, strlen(b->name))};
+    LLVMValueRef status = gen_runtime(g, "adl__check_overlap", args, 8);
+    Emit *e = w->f.e;
+    LLVMBasicBlockRef off = gen_block(&w->f, "overlap"), on = gen_block(&w->f, "");
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, status, emit_int32(e, 0), ""), off, on);
+    LLVMPositionBuilderAtEnd(e->b, off);
+    leave(w, status);
+    LLVMPositionBuilderAtEnd(e->b, on);
+}
+
+static void check_overlaps(Wrapper *w) {
+    const IrCParam *params = w->export->params;
+    for (uint32_t i = 0; i < w->export->nparams; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (is_memory(&params[i]) && is_memory(&params[j]) &&
+                (params[i].kind != IR_C_ARRAY || params[j].kind != IR_C_ARRAY))
+                check_pair(w, j, i);
+}
+
+/* ---- results ---- */
+
+/* Scalars and small arrays that are only written go straight to their place. */
+static LLVMValueRef memory_for(Wrapper *w, uint32_t i) {
+    IrType type = w->func->results[i];
+    bool mut = false;
+    for (uint32_t k = 0; k < w->export->nparams; k++)
+        if (w->export->params[k].kind == IR_C_MUT && w->export->params[k].result == (int32_t)i)
+            mut = true;
+    if (w->places[i] && !mut && (type->kind == IR_T_SCALAR || mem_is_small(type)))
+        return w->places[i];
+    return entry_result_memory(&w->f, w->func, i);
+}
+
+static void give_tape(Wrapper *w, const Val *val, LLVMValueRef place) {
+    LLVMValueRef args[] = {w->f.context, val->at};
+    gen_tape_flush(&w->f, val);
+    gen_runtime(w->f.g, "adl__tape_export", args, 2);
+    LLVMBuildStore(w->f.e->b, val->at, place);
+}
+
+static void give_result(Wrapper *w, uint32_t i) {
+    Emit *e = w->f.e;
+    IrType type = w->func->results[i];
+    LLVMValueRef place = w->places[i], from = w->memories[i];
+    if (!place || place == from) return;
+    Val val = gen_load_result(&w->f, type, from);
+    if (type->kind == IR_T_SCALAR) {
+        LLVMBuildStore(e->b, emit_to_memory(e, type->scalar, val.at), place);
+    } else if (type->kind == IR_T_TAPE) {
+        give_tape(w, &val, place);
+    } else {
+        LLVMValueRef count = gen_count(&w->f, &val, type);
+        LLVMBasicBlockRef copy = gen_block(&w->f, "copy"), done = gen_block(&w->f, "");
+        LLVMValueRef away = LLVMBuildICmp(e->b, LLVMIntNE, val.at, place, "");
+        LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, count, emit_int(e, 0), "");
+        LLVMBuildCondBr(e->b, LLVMBuildAnd(e->b, away, some, ""), copy, done);
+        LLVMPositionBuilderAtEnd(e->b, copy);
+        gen_copy(&w->f, type->scalar, place, val.at, count);
+        LLVMBuildBr(e->b, done);
+        LLVMPositionBuilderAtEnd(e->b, done);
+    }
+}
+
+/* An `out` array that is not empty needs memory. */
+static void check_places(Wrapper *w) {
+    Emit *e = w->f.e;
+    for (uint32_t k = 0; k < w->export->nparams; k++) {
+        const IrCParam *param = &w->export->params[k];
+        if (param->kind != IR_C_OUT || param->type->kind != IR_T_ARRAY ||
+            mem_is_small(param->type))
+            continue;
+        Val val = gen_load_result(&w->f, w->func->results[param->result],
+                                  w->memories[param->result]);
+        LLVMValueRef count = gen_count(&w->f, &val, w->func->results[param->result]);
+        LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, count, emit_int(e, 0), "");
+        LLVMValueRef null = is_null(e, w->places[param->result]);
+        refuse(w, LLVMBuildAnd(e->b, null, some, ""), param->name, "is NULL");
+    }
+}
+
+static void call(Wrapper *w) {
+    Emit *e = w->f.e;
+    EntryArgs args = {0};
+    vec_push(&args, w->f.context);
+    for (uint32_t k = 0; k < w->func->nparams; k++) {
+        if (!w->args[k].at) UNREACHABLE("parameter %u of %s is not given", k, w->export->name);
+        /* A mut argument's header counts one name already, the caller's; the callee gets another,
+           as for any argument that it owns. */
+        entry_push_arg(&w->f, w->func, k, &w->args[k], &args);
+    }
+    for (uint32_t i = 0; i < w->func->nresults; i++) {
+        w->memories[i] = memory_for(w, i);
+        vec_push(&args, w->memories[i]);
+    }
+    LLVMValueRef status = entry_call(&w->f, w->func, &args);
+    vec_free(&args);
+    LLVMBasicBlockRef good = gen_block(&w->f, "results"), bad = gen_block(&w->f, "failed");
+    LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntEQ, status, emit_int32(e, 0), "");
+    LLVMBuildCondBr(e->b, ok, good, bad);
+    LLVMPositionBuilderAtEnd(e->b, bad);
+    leave(w, status);
+    LLVMPositionBuilderAtEnd(e->b, good);
+}
+
+static void gen_wrapper(Gen *g, const IrExport *export) {
+    Wrapper w = {.export = export, .func = export->func};
+    Emit *e = &g->e;
+    StrBuf name = {0};
+    strbuf_printf(&name, "%s%s", g->options->prefix ? g->options->prefix : "", export->name);
+    entry_begin(g, &w.f, name.text, wrapper_type(e, export), export->func);
+    strbuf_free(&name);
+    w.args = ARENA_ARRAY(g->plan->arena, Val, w.func->nparams);
+    w.places = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);
+    w.memories = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);
+    LLVMTypeRef words = LLVMArrayType2(e->i64, sizeof(AdlContext) / 8);
+    w.f.context = LLVMBuildAlloca(e->b, words, "context");
+    LLVMSetAlignment(w.f.context, 16);
+    LLVMBasicBlockRef body = gen_block(&w.f, "body");
+    w.end = gen_block(&w.f, "end");
+    LLVMPositionBuilderAtEnd(e->b, w.end);
+    w.status = LLVMBuildPhi(e->b, e->i32, "status");
+    LLVMValueRef args[] = {w.f.context, w.status};
+    LLVMBuildRet(e->b, gen_runtime(g, "adl__context_end", args, 2));
+    LLVMPositionBuilderAtEnd(e->b, body);
+    gen_runtime(g, "adl__context_begin", args, 1);
+    take_params(&w);
+    if (g->options->check_overlap) check_overlaps(&w);
+    call(&w);
+    check_places(&w);
+    for (uint32_t i = 0; i < w.func->nresults; i++) give_result(&w, i);
+    leave(&w, emit_int32(e, 0));
+    LLVMPositionBuilderAtEnd(e->b, w.f.allocas);
+    LLVMBuildBr(e->b, body);
+    debug_nowhere(g->debug, e->b);
+}
+
+void gen_exports(Gen *g) {
+    for (uint32_t i = 0; i < g->ir->exports.len; i++) {
+        const IrExport *export = g->ir->exports.at[i];
+        switch (export->kind) {
+        case IR_EXPORT_C: gen_wrapper(g, export); break;
+        case IR_EXPORT_MAIN: gen_program(g, export); break;
+        case IR_EXPORT_TEST:
+        case IR_EXPORT_BENCH: gen_test(g, export, i); break;
+        }
+    }
+}

@@ -1,0 +1,225 @@
+/* The code generator for CPUs: what its files share.
+
+   A module becomes one LLVM module; each IR function one internal function
+     i32 @name(ptr context, parameters..., ptr result...)
+   which returns 0 or an error code.  Parameters: a scalar by value; an array as data, block (unless
+   it is small), and the sizes that its type leaves open; a text as bytes, block, length; a tape as
+   tape, cur, end, chunk; an accumulator as its address and open sizes.  Results go to memory of the
+   caller: a scalar; a small array's elements; else words: data, block and open sizes of an array,
+   bytes, block and length of a text, the four of a tape.
+
+   Blocks are counted (see opt/memory.h).  The block of a value is the address that adl__retain and
+   adl__release take, or null for memory that is somebody else's and outlives the value. */
+#ifndef ADL_CODEGEN_CPU_GEN_H
+#define ADL_CODEGEN_CPU_GEN_H
+
+#include "base/map.h"
+#include "codegen/codegen.h"
+#include "codegen/common/compat.h"
+#include "codegen/common/debug.h"
+#include "codegen/common/emit.h"
+#include "codegen/common/machine.h"
+#include "opt/memory.h"
+
+/* A value in code. */
+typedef struct Val {
+    LLVMValueRef at;    /* a scalar itself; the address of elements, of bytes; a tape */
+    LLVMValueRef block; /* of arrays and texts; may be the null constant */
+    LLVMValueRef *dims; /* arrays, accumulators: sizes; texts: [0] length; tapes: cur, end, chunk */
+    uint32_t depth;     /* how many parallel loops were open when the memory was made */
+    bool slot;          /* an array in a stack slot of its own */
+} Val;
+
+/* Where the elements of a value should be made. */
+typedef struct Dest {
+    LLVMValueRef at; /* NULL: anywhere */
+    uint32_t depth;
+    bool combine;    /* elements are not put there but combined with what is there, ... */
+    IrReduce kind;   /* ... so; for a BUILD that has no other use */
+} Dest;
+
+typedef struct Gen {
+    Emit e;
+    const IrModule *ir;
+    const CodegenOptions *options;
+    const Machine *machine;
+    MemPlan *plan;
+    Debug *debug;               /* NULL without -g */
+    LLVMValueRef *funcs;        /* by IrFunc.id */
+    LLVMTypeRef *func_types;
+    Map texts, sites, calls, vector_names; /* caches: text, position, name to constant or function */
+    VEC(LLVMValueRef) vector_functions; /* kept alive until the vectoriser has run */
+    bool used_libm;             /* set by calls that have vector versions */
+    LLVMMetadataRef nodes[COMPAT_NODES]; /* the first free_nodes can be access groups */
+    uint32_t free_nodes;
+    unsigned loop_kind, group_kind, prof_kind; /* metadata kinds */
+} Gen;
+
+/* A function under construction. */
+typedef struct Fn {
+    Gen *g;
+    Emit *e;
+    const IrFunc *ir;
+    const MemFunc *plan;
+    LLVMValueRef llvm, context;
+    LLVMBasicBlockRef allocas;  /* the entry block */
+    LLVMBasicBlockRef fail;     /* returns the phi fail_code; NULL until needed */
+    LLVMValueRef fail_code;
+    LLVMValueRef scratch_dims;  /* i64[IR_MAX_RANK], or NULL */
+    Val *vals;                  /* by value id */
+    Dest *dests;                /* by value id */
+    uint32_t *uses;             /* by value id: how many */
+    VEC(LLVMMetadataRef) groups; /* access groups of the open parallel loops */
+    VEC(LLVMValueRef) sum_buffers; /* by nesting depth of blocked sums: see sum.c */
+    uint32_t sum_depth;
+} Fn;
+
+/* ---- module.c ---- */
+LLVMValueRef gen_text(Gen *g, const char *text, size_t len); /* a zero-terminated constant */
+LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos);  /* a constant AdlSite */
+/* Calls the runtime's function NAME of calls.def; the context is not added. */
+LLVMValueRef gen_runtime(Gen *g, const char *name, LLVMValueRef *args, unsigned n);
+bool gen_runtime_known(const char *name);
+void gen_attribute(Gen *g, LLVMValueRef fn, unsigned index, const char *name, uint64_t value);
+/* An internal helper function NAME of TYPE; *FRESH if its body is still to be made. */
+LLVMValueRef gen_helper(Gen *g, const char *name, LLVMTypeRef type, bool *fresh);
+LLVMBasicBlockRef gen_block(Fn *f, const char *name);
+
+/* ---- func.c ---- */
+void gen_func(Gen *g, const IrFunc *func);
+LLVMTypeRef gen_func_type(Gen *g, const IrFunc *func);
+/* All instructions of REGION but its YIELD, which is returned. */
+const IrInst *gen_region(Fn *f, const IrRegion *region);
+Val *gen_val(Fn *f, const IrValue *value);
+LLVMValueRef gen_scalar(Fn *f, const IrValue *value);
+void gen_set(Fn *f, const IrValue *value, Val val);
+void gen_set_scalar(Fn *f, const IrValue *value, LLVMValueRef scalar);
+const MemInst *gen_plan(const Fn *f, const IrInst *inst);
+/* Releases what ends with INST. */
+void gen_dead(Fn *f, const IrInst *inst);
+/* An alloca in the entry block. */
+LLVMValueRef gen_alloca(Fn *f, LLVMTypeRef type, LLVMValueRef count, unsigned align,
+                        const char *name);
+
+/* ---- control.c ---- */
+void gen_if(Fn *f, const IrInst *inst);
+void gen_loop(Fn *f, const IrInst *inst);
+void gen_call(Fn *f, const IrInst *inst);
+/* Leaves the function if STATUS is not 0. */
+void gen_check_status(Fn *f, LLVMValueRef status);
+/* Leaves the function with CODE; what follows is unreachable. */
+void gen_leave(Fn *f, LLVMValueRef code);
+/* Marks BRANCH: the first target is hardly ever taken. */
+void gen_unlikely(Fn *f, LLVMValueRef branch);
+
+typedef struct Loop {
+    LLVMValueRef i;
+    LLVMBasicBlockRef before, head, body, done;
+} Loop;
+/* A counted loop: the builder stands in the head after loop_open (for more phis), in the body after
+   loop_enter, behind the loop after loop_close.  PARALLEL: no iteration needs another one's
+   accesses that were tagged; opens an access group. */
+void loop_open(Fn *f, Loop *loop, const char *name);
+void loop_enter(Fn *f, Loop *loop, LLVMValueRef count);
+void loop_close(Fn *f, Loop *loop, LLVMMetadataRef metadata);
+void loop_open_group(Fn *f);
+/* Closes the group; the loop's metadata, with tail folding if its body calls vector functions. */
+LLVMMetadataRef loop_close_group(Fn *f, bool fold_tail);
+void loop_phi(Loop *loop, LLVMValueRef phi, LLVMValueRef init, LLVMValueRef next,
+              LLVMBasicBlockRef latch);
+
+/* ---- value.c: arrays in memory ---- */
+LLVMValueRef *gen_dims(Fn *f, IrType type, LLVMValueRef const *given);
+/* New memory for VALUE's array of the sizes DIMS: its destination, a slot, or a new block. */
+Val gen_new_array(Fn *f, const IrValue *value, LLVMValueRef const *dims);
+Val gen_heap_array(Fn *f, IrType type, LLVMValueRef const *dims);
+Val gen_slot(Fn *f, IrType type);
+/* The sizes of VAL as i64s in scratch memory. */
+LLVMValueRef gen_dims_memory(Fn *f, const Val *val, IrType type);
+void gen_retain(Fn *f, const Val *val, IrType type);
+void gen_release(Fn *f, const Val *val, IrType type);
+LLVMValueRef gen_count(Fn *f, const Val *val, IrType type); /* number of elements */
+LLVMValueRef gen_element_at(Fn *f, IrType type, LLVMValueRef at, LLVMValueRef index);
+/* The flat index of i... in the leading N dimensions, times what is left. */
+LLVMValueRef gen_flat(Fn *f, const Val *val, IrType type, uint32_t n, LLVMValueRef const *indices);
+LLVMValueRef gen_load(Fn *f, const Val *val, IrScalar scalar, LLVMValueRef index);
+void gen_store(Fn *f, const Val *val, IrScalar scalar, LLVMValueRef index, LLVMValueRef value);
+/* Marks a load or store of VAL's elements for the parallel loops that it is independent in. */
+void gen_tag(Fn *f, LLVMValueRef access, uint32_t depth);
+/* COUNT elements. */
+void gen_copy(Fn *f, IrScalar scalar, LLVMValueRef to, LLVMValueRef from, LLVMValueRef count);
+/* Operand K of INST for someone who keeps it as a TYPE.  A small TYPE's elements are not copied yet:
+   gen_hand_into does it and releases what was handed over. */
+Val gen_hand_over(Fn *f, const IrInst *inst, uint32_t k, IrType type);
+void gen_hand_into(Fn *f, const IrInst *inst, uint32_t k, LLVMValueRef to);
+/* Operand K of INST, to be written to, as planned: itself or a copy. */
+Val gen_base(Fn *f, const IrInst *inst, uint32_t k);
+/* VAL, whose reference is ours, if nobody else holds its block, else a copy. */
+Val gen_own(Fn *f, const Val *val, IrType type);
+
+/* What a call left in the result memory FROM. */
+Val gen_load_result(Fn *f, IrType type, LLVMValueRef from);
+
+/* ---- build.c ---- */
+void gen_build(Fn *f, const IrInst *inst);
+/* Should the value that YIELD's operand K names be made at once at DEST? */
+void gen_want(Fn *f, const IrInst *yield, uint32_t k, Dest dest);
+/* Sees to it that operand K of YIELD is at DEST, element by element. */
+void gen_put(Fn *f, const IrInst *yield, uint32_t k, Dest dest);
+
+/* ---- reduce.c, sum.c ---- */
+void gen_reduce(Fn *f, const IrInst *inst);
+/* The sum (product) of COUNT elements at AT in the fixed order. */
+LLVMValueRef sum_elements(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at,
+                          LLVMValueRef count);
+/* The same for at most SUM_BLOCK elements. */
+LLVMValueRef sum_block(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at, LLVMValueRef count);
+/* The same of a[i] * b[i]. */
+LLVMValueRef sum_products(Fn *f, IrScalar scalar, LLVMValueRef a, LLVMValueRef b,
+                          LLVMValueRef count);
+LLVMValueRef sum_identity(const Emit *e, IrReduce kind, IrScalar scalar);
+enum { SUM_BLOCK = 256, SUM_LANES = 16, SUM_LEVELS = 56 };
+/* Pairwise addition of block sums: STACK holds SUM_LEVELS partial sums. */
+void sum_push(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef stack, LLVMValueRef block,
+              LLVMValueRef value);
+LLVMValueRef sum_finish(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef stack,
+                        LLVMValueRef blocks);
+
+/* ---- array.c, contract.c, acc.c, tape.c, effect.c ---- */
+void gen_dim(Fn *f, const IrInst *inst);
+void gen_index(Fn *f, const IrInst *inst);
+void gen_update(Fn *f, const IrInst *inst);
+void gen_slice(Fn *f, const IrInst *inst);
+void gen_assign(Fn *f, const IrInst *inst);
+void gen_transpose(Fn *f, const IrInst *inst);
+void gen_reshape(Fn *f, const IrInst *inst);
+void gen_pack(Fn *f, const IrInst *inst);
+void gen_concat(Fn *f, const IrInst *inst);
+void gen_argsort(Fn *f, const IrInst *inst);
+void gen_contract(Fn *f, const IrInst *inst);
+void gen_with_acc(Fn *f, const IrInst *inst);
+void gen_acc_add(Fn *f, const IrInst *inst);
+void gen_tape_new(Fn *f, const IrInst *inst);
+void gen_tape_push(Fn *f, const IrInst *inst);
+void gen_tape_pop(Fn *f, const IrInst *inst);
+/* Writes TAPE's height into the tape itself; the value of a tape at the height that it has. */
+void gen_tape_flush(Fn *f, const Val *tape);
+Val gen_tape_fetch(Fn *f, LLVMValueRef tape);
+void gen_string(Fn *f, const IrInst *inst);
+void gen_check(Fn *f, const IrInst *inst);
+void gen_check_index(Fn *f, const IrInst *inst);
+void gen_fail(Fn *f, const IrInst *inst);
+void gen_runtime_inst(Fn *f, const IrInst *inst);
+
+/* ---- math.c ---- */
+LLVMValueRef gen_math_call(Emit *e, const char *name, LLVMTypeRef result, LLVMValueRef *args,
+                           unsigned n);
+void gen_keep_vector_functions(Gen *g);
+
+/* ---- entry.c, export.c, program.c ---- */
+void gen_entry(Gen *g, const IrFunc *func);
+void gen_exports(Gen *g);
+void gen_program(Gen *g, const struct IrExport *export);
+void gen_test(Gen *g, const struct IrExport *export, uint32_t place);
+
+#endif

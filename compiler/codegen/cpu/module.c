@@ -1,0 +1,161 @@
+/* The LLVM module as a whole: constants, the runtime's functions, attributes, the order of work. */
+#include "codegen/cpu/gen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fatal.h"
+#include "codegen/common/compat.h"
+#include "codegen/cpu/generate.h"
+#include "ir/export.h"
+
+LLVMBasicBlockRef gen_block(Fn *f, const char *name) {
+    return LLVMAppendBasicBlockInContext(f->e->context, f->llvm, name);
+}
+
+/* ---- attributes ---- */
+
+void gen_attribute(Gen *g, LLVMValueRef fn, unsigned index, const char *name, uint64_t value) {
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    CHECK_INTERNAL(kind != 0);
+    LLVMAddAttributeAtIndex(fn, index, LLVMCreateEnumAttribute(g->e.context, kind, value));
+}
+
+/* ---- constants ---- */
+
+static LLVMValueRef constant_global(Gen *g, LLVMValueRef value, const char *name) {
+    LLVMValueRef global = LLVMAddGlobal(g->e.module, LLVMTypeOf(value), name);
+    LLVMSetInitializer(global, value);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
+    return global;
+}
+
+LLVMValueRef gen_text(Gen *g, const char *text, size_t len) {
+    uint64_t key = hash_bytes(text, len);
+    LLVMValueRef known = map_get(&g->texts, key);
+    if (known) return known;
+    LLVMValueRef bytes = LLVMConstStringInContext2(g->e.context, text, len, false);
+    known = constant_global(g, bytes, "text");
+    map_set(&g->texts, key, known);
+    return known;
+}
+
+LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos) {
+    uint64_t key = hash_mix(func->id, pos);
+    LLVMValueRef known = map_get(&g->sites, key);
+    if (known) return known;
+    if (!pos) pos = func->pos;
+    const SourceFile *file = pos && g->ir->sources ? sources_file(g->ir->sources, pos) : NULL;
+    uint32_t line = 0, column = 0;
+    if (file) source_line_col(file, pos, &line, &column);
+    const IrFunc *named = func;
+    while (named->deriv.mode != IR_DERIV_NONE && named->deriv.base) named = named->deriv.base;
+    LLVMValueRef fields[] = {
+        file ? gen_text(g, file->display, strlen(file->display)) : emit_null(&g->e),
+        gen_text(g, named->name, strlen(named->name)), emit_int32(&g->e, (int32_t)line),
+        emit_int32(&g->e, (int32_t)column)};
+    known = constant_global(g, LLVMConstStructInContext(g->e.context, fields, 4, false), "site");
+    map_set(&g->sites, key, known);
+    return known;
+}
+
+/* ---- functions ---- */
+
+LLVMValueRef gen_helper(Gen *g, const char *name, LLVMTypeRef type, bool *fresh) {
+    LLVMValueRef fn = LLVMGetNamedFunction(g->e.module, name);
+    *fresh = !fn;
+    if (fn) return fn;
+    fn = LLVMAddFunction(g->e.module, name, type);
+    LLVMSetLinkage(fn, LLVMInternalLinkage);
+    gen_attribute(g, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
+    return fn;
+}
+
+static void declare_extern(Gen *g, const IrFunc *func) {
+    const char *symbol = func->symbol ? func->symbol : func->name;
+    LLVMTypeRef type = gen_func_type(g, func);
+    LLVMValueRef fn = LLVMGetNamedFunction(g->e.module, symbol);
+    if (!fn) fn = LLVMAddFunction(g->e.module, symbol, type);
+    gen_attribute(g, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
+    g->funcs[func->id] = fn;
+    g->func_types[func->id] = type;
+}
+
+static void declare_func(Gen *g, const IrFunc *func) {
+    StrBuf name = {0};
+    if (func->flags & IR_FUNC_EXTERN) {
+        declare_extern(g, func);
+        return;
+    }
+    if (!func->body) return;
+    strbuf_printf(&name, "adl.%s", func->name);
+    LLVMTypeRef type = gen_func_type(g, func);
+    LLVMValueRef fn = LLVMAddFunction(g->e.module, name.text, type);
+    strbuf_free(&name);
+    LLVMSetLinkage(fn, LLVMInternalLinkage);
+    gen_attribute(g, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
+    g->funcs[func->id] = fn;
+    g->func_types[func->id] = type;
+}
+
+static unsigned metadata_kind(LLVMContextRef context, const char *name) {
+    return LLVMGetMDKindIDInContext(context, name, (unsigned)strlen(name));
+}
+
+/* The driver's choice of what to say stays the driver's. */
+static void swallow(LLVMDiagnosticInfoRef info, void *context) {
+    char **error = context;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || *error) return;
+    char *text = LLVMGetDiagInfoDescription(info);
+    *error = machine_text("%s", text);
+    LLVMDisposeMessage(text);
+}
+
+static void generate_all(Gen *g) {
+    const IrModule *ir = g->ir;
+    for (uint32_t i = 0; i < ir->funcs.len; i++) declare_func(g, ir->funcs.at[i]);
+    for (uint32_t i = 0; i < ir->funcs.len; i++)
+        if (ir->funcs.at[i]->body) gen_func(g, ir->funcs.at[i]);
+    for (uint32_t i = 0; g->options->entries && i < ir->funcs.len; i++)
+        if (ir->funcs.at[i]->body && ir->funcs.at[i]->flags & IR_FUNC_ROOT)
+            gen_entry(g, ir->funcs.at[i]);
+    gen_exports(g);
+    gen_keep_vector_functions(g);
+}
+
+LLVMModuleRef generate_module(const IrModule *ir, const CodegenOptions *options,
+                              const Machine *machine, LLVMContextRef context, char **error) {
+    Gen g = {.ir = ir, .options = options, .machine = machine};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < ir->funcs.len; i++)
+        if (ir->funcs.at[i]->id >= n) n = ir->funcs.at[i]->id + 1;
+    LLVMContextSetDiagnosticHandler(context, swallow, error);
+    emit_init(&g.e, context, "adl");
+    g.e.fast_math = options->fast_math;
+    g.e.call = gen_math_call;
+    g.e.data = &g;
+    LLVMSetTarget(g.e.module, machine->triple);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine->target);
+    LLVMSetModuleDataLayout(g.e.module, layout);
+    LLVMDisposeTargetData(layout);
+    g.loop_kind = metadata_kind(context, "llvm.loop");
+    g.group_kind = metadata_kind(context, "llvm.access.group");
+    g.prof_kind = metadata_kind(context, "prof");
+    g.plan = mem_plan(ir);
+    g.funcs = ARENA_ARRAY(g.plan->arena, LLVMValueRef, n);
+    g.func_types = ARENA_ARRAY(g.plan->arena, LLVMTypeRef, n);
+    if (options->debug)
+        g.debug = debug_open(g.e.module, context, ir, options->producer, options->opt_level > 0);
+    generate_all(&g);
+    debug_close(g.debug);
+    LLVMDisposeBuilder(g.e.b);
+    mem_plan_free(g.plan);
+    map_free(&g.texts);
+    map_free(&g.sites);
+    map_free(&g.calls);
+    map_free(&g.vector_names);
+    vec_free(&g.vector_functions);
+    return g.e.module;
+}

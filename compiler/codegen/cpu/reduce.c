@@ -1,0 +1,334 @@
+/* REDUCE.  Sums and products of floats follow the order that sum.c defines, dimension by dimension:
+   the values of a block are first computed into a buffer, by a loop like any BUILD's, and then added
+   up.  Everything else may be combined in any order and runs straight on. */
+#include "codegen/cpu/gen.h"
+
+#include "base/fatal.h"
+
+typedef struct Reduction {
+    Fn *f;
+    const IrInst *inst;
+    IrReduce kind;
+    uint32_t n;         /* dimensions */
+    uint32_t results;
+    LLVMValueRef at[IR_MAX_RANK];
+    Val *accs;          /* of array results: where they add up */
+    LLVMValueRef *flat; /* of ARGMIN, ARGMAX: the place so far */
+} Reduction;
+
+static IrScalar scalar_of(const Reduction *r, uint32_t i) {
+    return ir_resolve(r->inst->regions[0]->last->operands[i])->type->scalar;
+}
+
+static LLVMValueRef size_of(const Reduction *r, uint32_t k) {
+    return gen_scalar(r->f, r->inst->operands[k]);
+}
+
+static void set_index(Reduction *r, uint32_t k, LLVMValueRef i) {
+    r->at[k] = i;
+    gen_set_scalar(r->f, r->inst->regions[0]->params[k], i);
+}
+
+/* The body once; scalars that it yields go to VALUES. */
+static void run_body(Reduction *r, LLVMValueRef *values) {
+    Fn *f = r->f;
+    const IrRegion *region = r->inst->regions[0];
+    const IrInst *yield = gen_region(f, region);
+    for (uint32_t i = 0; i < yield->noperands; i++)
+        values[i] = gen_scalar(f, yield->operands[i]);
+    gen_dead(f, yield);
+}
+
+/* ---- sums and products of floats ---- */
+
+static void sum_level(Reduction *r, uint32_t k, LLVMValueRef *sums);
+
+static void sum_element(Reduction *r, uint32_t k, LLVMValueRef *values) {
+    if (k + 1 == r->n) run_body(r, values);
+    else sum_level(r, k + 1, values);
+}
+
+/* Fewer than SUM_LANES, known to be so: one after the other. */
+static void sum_few(Reduction *r, uint32_t k, LLVMValueRef *sums) {
+    Fn *f = r->f;
+    Emit *e = f->e;
+    LLVMValueRef *values = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r->results);
+    Loop loop;
+    loop_open_group(f);
+    loop_open(f, &loop, "sum");
+    for (uint32_t i = 0; i < r->results; i++)
+        sums[i] = LLVMBuildPhi(e->b, emit_type(e, scalar_of(r, i)), "sum");
+    loop_enter(f, &loop, size_of(r, k));
+    set_index(r, k, loop.i);
+    sum_element(r, k, values);
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
+    for (uint32_t i = 0; i < r->results; i++) {
+        LLVMValueRef next = emit_combine(e, r->kind, scalar_of(r, i), sums[i], values[i]);
+        loop_phi(&loop, sums[i], sum_identity(e, r->kind, scalar_of(r, i)), next, latch);
+    }
+    loop_close(f, &loop, loop_close_group(f, false));
+}
+
+/* A buffer that no sum around this one uses. */
+static LLVMValueRef new_buffer(Fn *f, IrScalar scalar, int64_t count) {
+    return gen_alloca(f, emit_type(f->e, scalar), emit_int(f->e, count), 64, "sums");
+}
+
+static void fill_block(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRef len,
+                       LLVMValueRef *buffers) {
+    Fn *f = r->f;
+    Emit *e = f->e;
+    LLVMValueRef *values = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r->results);
+    Loop loop;
+    uint32_t depth = f->groups.len;
+    loop_open_group(f);
+    loop_open(f, &loop, "fill");
+    loop_enter(f, &loop, len);
+    set_index(r, k, emit_size_add(e, begin, loop.i));
+    sum_element(r, k, values);
+    for (uint32_t i = 0; i < r->results; i++) {
+        Val buffer = {.at = buffers[i], .depth = depth};
+        gen_store(f, &buffer, scalar_of(r, i), loop.i, values[i]);
+    }
+    bool fold_tail = f->g->used_libm && k + 1 == r->n;
+    f->g->used_libm = false;
+    loop_close(f, &loop, loop_close_group(f, fold_tail));
+}
+
+static void sum_many(Reduction *r, uint32_t k, LLVMValueRef *sums) {
+    Fn *f = r->f;
+    Emit *e = f->e;
+    LLVMValueRef *buffers = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r->results);
+    LLVMValueRef *stacks = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r->results);
+    LLVMValueRef count = size_of(r, k);
+    for (uint32_t i = 0; i < r->results; i++) {
+        buffers[i] = new_buffer(f, scalar_of(r, i), SUM_BLOCK);
+        stacks[i] = new_buffer(f, scalar_of(r, i), SUM_LEVELS);
+    }
+    LLVMValueRef up = LLVMBuildNSWAdd(e->b, count, emit_int(e, SUM_BLOCK - 1), "");
+    LLVMValueRef args[] = {LLVMBuildAShr(e->b, up, emit_int(e, 8), ""), emit_int(e, 0)};
+    LLVMValueRef blocks = emit_intrinsic(e, "llvm.smax", e->i64, args, 2);
+    Loop loop;
+    loop_open(f, &loop, "blocks");
+    loop_enter(f, &loop, blocks);
+    LLVMValueRef begin = emit_size_mul(e, loop.i, emit_int(e, SUM_BLOCK));
+    LLVMValueRef left[] = {LLVMBuildSub(e->b, count, begin, ""), emit_int(e, SUM_BLOCK)};
+    LLVMValueRef len = emit_intrinsic(e, "llvm.smin", e->i64, left, 2);
+    fill_block(r, k, begin, len, buffers);
+    for (uint32_t i = 0; i < r->results; i++) {
+        LLVMValueRef sum = sum_block(f, r->kind, scalar_of(r, i), buffers[i], len);
+        sum_push(f, r->kind, scalar_of(r, i), stacks[i], loop.i, sum);
+    }
+    loop_close(f, &loop, NULL);
+    for (uint32_t i = 0; i < r->results; i++)
+        sums[i] = sum_finish(f, r->kind, scalar_of(r, i), stacks[i], blocks);
+}
+
+/* The body is x[..., i] of one array from outside, i being the last index: its elements lie in a
+   row.  The array, else NULL. */
+static const IrInst *plain_row(const Reduction *r) {
+    const IrRegion *region = r->inst->regions[0];
+    const IrInst *index = region->first;
+    if (r->results != 1 || index->op != IR_INDEX || index->next != region->last) return NULL;
+    const IrValue *x = ir_resolve(index->operands[0]);
+    if (ir_resolve(region->last->operands[0]) != index->results[0]) return NULL;
+    if (x->type->rank != index->noperands - 1) return NULL;
+    for (uint32_t k = 1; k < index->noperands; k++) {
+        bool last = ir_resolve(index->operands[k]) == region->params[r->n - 1];
+        if (last != (k + 1 == index->noperands)) return NULL;
+    }
+    return index;
+}
+
+static LLVMValueRef sum_row(Reduction *r, const IrInst *index) {
+    Fn *f = r->f;
+    const IrValue *x = ir_resolve(index->operands[0]);
+    const Val *val = gen_val(f, x);
+    LLVMValueRef at[IR_MAX_RANK], count = size_of(r, r->n - 1);
+    uint32_t n = x->type->rank - 1;
+    for (uint32_t k = 0; k < n; k++) at[k] = gen_scalar(f, index->operands[1 + k]);
+    LLVMValueRef row = gen_element_at(f, x->type, val->at, gen_flat(f, val, x->type, n, at));
+    return sum_elements(f, r->kind, x->type->scalar, row, count);
+}
+
+static void sum_level(Reduction *r, uint32_t k, LLVMValueRef *sums) {
+    int64_t known;
+    const IrInst *row = k + 1 == r->n ? plain_row(r) : NULL;
+    if (ir_const_int(r->inst->operands[k], &known) && known < SUM_LANES) sum_few(r, k, sums);
+    else if (row) sums[0] = sum_row(r, row);
+    else sum_many(r, k, sums);
+}
+
+/* ---- any order ---- */
+
+/* Runs DONE for each place, innermost, with CARRIED values through all loops. */
+static void straight_level(Reduction *r, uint32_t k, uint32_t n, LLVMTypeRef const *types,
+                           LLVMValueRef *carried, void (*place)(Reduction *, LLVMValueRef *)) {
+    Fn *f = r->f;
+    Emit *e = f->e;
+    if (k == r->n) {
+        place(r, carried);
+        return;
+    }
+    LLVMValueRef *phis = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, n);
+    Loop loop;
+    loop_open_group(f);
+    loop_open(f, &loop, "reduce");
+    for (uint32_t i = 0; i < n; i++) phis[i] = LLVMBuildPhi(e->b, types[i], "");
+    loop_enter(f, &loop, size_of(r, k));
+    set_index(r, k, loop.i);
+    LLVMValueRef *inner = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, n);
+    for (uint32_t i = 0; i < n; i++) inner[i] = phis[i];
+    straight_level(r, k + 1, n, types, inner, place);
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
+    for (uint32_t i = 0; i < n; i++) loop_phi(&loop, phis[i], carried[i], inner[i], latch);
+    bool fold_tail = f->g->used_libm && k + 1 == r->n && n > 0;
+    f->g->used_libm = false;
+    loop_close(f, &loop, loop_close_group(f, fold_tail));
+    for (uint32_t i = 0; i < n; i++) carried[i] = phis[i];
+}
+
+static void combine_place(Reduction *r, LLVMValueRef *carried) {
+    LLVMValueRef *values = ARENA_ARRAY(r->f->g->plan->arena, LLVMValueRef, r->results);
+    run_body(r, values);
+    for (uint32_t i = 0; i < r->results; i++)
+        carried[i] = emit_combine(r->f->e, r->kind, scalar_of(r, i), carried[i], values[i]);
+}
+
+static void reduce_straight(Reduction *r, LLVMValueRef *results) {
+    Fn *f = r->f;
+    LLVMTypeRef *types = ARENA_ARRAY(f->g->plan->arena, LLVMTypeRef, r->results);
+    for (uint32_t i = 0; i < r->results; i++) {
+        types[i] = emit_type(f->e, scalar_of(r, i));
+        results[i] = gen_scalar(f, r->inst->operands[r->n + i]);
+    }
+    straight_level(r, 0, r->results, types, results, combine_place);
+}
+
+/* ---- the place of the best ---- */
+
+/* A NaN is better than any number; the first of equals stays. */
+static LLVMValueRef is_better(Emit *e, IrReduce kind, IrScalar scalar, LLVMValueRef x,
+                              LLVMValueRef best) {
+    bool less = kind == IR_ARGMIN;
+    if (ir_scalar_float(scalar)) {
+        LLVMRealPredicate predicate = less ? LLVMRealULT : LLVMRealUGT;
+        LLVMValueRef better = LLVMBuildFCmp(e->b, predicate, x, best, "");
+        return LLVMBuildAnd(e->b, better, LLVMBuildFCmp(e->b, LLVMRealORD, best, best, ""), "");
+    }
+    if (ir_scalar_signed(scalar))
+        return LLVMBuildICmp(e->b, less ? LLVMIntSLT : LLVMIntSGT, x, best, "");
+    return LLVMBuildICmp(e->b, less ? LLVMIntULT : LLVMIntUGT, x, best, "");
+}
+
+/* Carried: how many were seen, the best, its place. */
+static void arg_place(Reduction *r, LLVMValueRef *carried) {
+    Emit *e = r->f->e;
+    LLVMValueRef value;
+    run_body(r, &value);
+    LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, carried[0], emit_int(e, 0), "");
+    LLVMValueRef better = is_better(e, r->kind, scalar_of(r, 0), value, carried[1]);
+    LLVMValueRef take = LLVMBuildOr(e->b, first, better, "");
+    carried[1] = LLVMBuildSelect(e->b, take, value, carried[1], "");
+    carried[2] = LLVMBuildSelect(e->b, take, carried[0], carried[2], "");
+    carried[0] = emit_size_add(e, carried[0], emit_int(e, 1));
+}
+
+static void reduce_arg(Reduction *r) {
+    Fn *f = r->f;
+    Emit *e = f->e;
+    IrScalar scalar = scalar_of(r, 0);
+    LLVMTypeRef types[] = {e->i64, emit_type(e, scalar), e->i64};
+    LLVMValueRef carried[] = {emit_int(e, 0), emit_zero(e, scalar), emit_int(e, 0)};
+    straight_level(r, 0, 3, types, carried, arg_place);
+    gen_set_scalar(f, r->inst->results[0], carried[2]);
+}
+
+/* ---- arrays ---- */
+
+/* Scalars beside arrays add up in memory, too. */
+static void array_place(Reduction *r, LLVMValueRef *carried) {
+    Fn *f = r->f;
+    const IrRegion *region = r->inst->regions[0];
+    (void)carried;
+    for (uint32_t i = 0; i < r->results; i++) {
+        Dest dest = {r->accs[i].at, f->groups.len, true, r->kind};
+        if (r->inst->results[i]->type->kind == IR_T_ARRAY) gen_want(f, region->last, i, dest);
+    }
+    const IrInst *yield = gen_region(f, region);
+    for (uint32_t i = 0; i < r->results; i++) {
+        Dest dest = {r->accs[i].at, f->groups.len, true, r->kind};
+        if (r->inst->results[i]->type->kind == IR_T_ARRAY) {
+            gen_put(f, yield, i, dest);
+            continue;
+        }
+        Val acc = {.at = dest.at, .depth = dest.depth};
+        IrScalar scalar = scalar_of(r, i);
+        LLVMValueRef zero = emit_int(f->e, 0), old = gen_load(f, &acc, scalar, zero);
+        gen_store(f, &acc, scalar, zero,
+                  emit_combine(f->e, r->kind, scalar, old, gen_scalar(f, yield->operands[i])));
+    }
+    gen_dead(f, yield);
+}
+
+static void reduce_arrays(Reduction *r) {
+    Fn *f = r->f;
+    Emit *e = f->e;
+    LLVMValueRef zero = emit_int(e, 0);
+    r->accs = ARENA_ARRAY(f->g->plan->arena, Val, r->results);
+    for (uint32_t i = 0; i < r->results; i++) {
+        if (r->inst->results[i]->type->kind == IR_T_ARRAY) {
+            r->accs[i] = gen_base(f, r->inst, r->n + i);
+            continue;
+        }
+        LLVMTypeRef type = emit_memory_type(e, scalar_of(r, i));
+        r->accs[i].at = gen_alloca(f, type, NULL, 8, "acc");
+        gen_store(f, &r->accs[i], scalar_of(r, i), zero,
+                  gen_scalar(f, r->inst->operands[r->n + i]));
+    }
+    straight_level(r, 0, 0, NULL, NULL, array_place);
+    for (uint32_t i = 0; i < r->results; i++) {
+        if (r->inst->results[i]->type->kind == IR_T_ARRAY)
+            gen_set(f, r->inst->results[i], r->accs[i]);
+        else
+            gen_set_scalar(f, r->inst->results[i],
+                           gen_load(f, &r->accs[i], scalar_of(r, i), zero));
+    }
+}
+
+static bool has_arrays(const IrInst *inst) {
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (inst->results[i]->type->kind == IR_T_ARRAY) return true;
+    return false;
+}
+
+static bool all_floats(const IrInst *inst) {
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (!ir_scalar_float(inst->results[i]->type->scalar)) return false;
+    return true;
+}
+
+void gen_reduce(Fn *f, const IrInst *inst) {
+    Reduction r = {.f = f, .inst = inst, .kind = (IrReduce)inst->flags};
+    r.n = (uint32_t)inst->imm;
+    r.results = inst->nresults;
+    if (r.kind >= IR_ARGMIN) {
+        reduce_arg(&r);
+        return;
+    }
+    if (has_arrays(inst)) {
+        reduce_arrays(&r);
+        return;
+    }
+    LLVMValueRef *values = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r.results);
+    bool ordered = (r.kind == IR_SUM || r.kind == IR_PROD) && all_floats(inst) && r.n > 0;
+    if (ordered) {
+        sum_level(&r, 0, values);
+        for (uint32_t i = 0; i < r.results; i++)
+            values[i] = emit_combine(f->e, r.kind, scalar_of(&r, i),
+                                     gen_scalar(f, inst->operands[r.n + i]), values[i]);
+    } else {
+        reduce_straight(&r, values);
+    }
+    for (uint32_t i = 0; i < r.results; i++) gen_set_scalar(f, inst->results[i], values[i]);
+}

@@ -1,0 +1,233 @@
+/* Tapes.  A tape value is its storage and a height, as a place in a chunk: cur, end, chunk.  Writing
+   and reading are a few instructions on these; the tape's own fields are brought up to date where the
+   runtime is called and where a tape leaves the program.
+
+   An entry's scalars stand together, 8 bytes each, then the sizes of its arrays; the elements of the
+   arrays stand before, in order, so that the reader, coming from above, knows the sizes first.
+   Arrays read from a tape are views of its memory. */
+#include "codegen/cpu/gen.h"
+
+#include "runtime/layout.h"
+
+enum { CUR, END, CHUNK };
+
+static Val tape_val(Fn *f, LLVMValueRef tape, LLVMValueRef cur, LLVMValueRef end,
+                    LLVMValueRef chunk) {
+    Val val = {.at = tape, .block = emit_null(f->e)};
+    val.dims = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, 3);
+    val.dims[CUR] = cur;
+    val.dims[END] = end;
+    val.dims[CHUNK] = chunk;
+    return val;
+}
+
+static LLVMValueRef load_field(Fn *f, LLVMValueRef from, size_t offset) {
+    LLVMValueRef at = emit_offset(f->e, from, (int64_t)offset);
+    LLVMValueRef load = LLVMBuildLoad2(f->e->b, f->e->ptr, at, "");
+    LLVMSetAlignment(load, 8);
+    return load;
+}
+
+static void store_field(Fn *f, LLVMValueRef to, size_t offset, LLVMValueRef value) {
+    LLVMSetAlignment(LLVMBuildStore(f->e->b, value, emit_offset(f->e, to, (int64_t)offset)), 8);
+}
+
+void gen_tape_flush(Fn *f, const Val *tape) {
+    store_field(f, tape->at, offsetof(AdlTape, cur), tape->dims[CUR]);
+    store_field(f, tape->at, offsetof(AdlTape, end), tape->dims[END]);
+    store_field(f, tape->at, offsetof(AdlTape, chunk), tape->dims[CHUNK]);
+}
+
+Val gen_tape_fetch(Fn *f, LLVMValueRef tape) {
+    return tape_val(f, tape, load_field(f, tape, offsetof(AdlTape, cur)),
+                    load_field(f, tape, offsetof(AdlTape, end)),
+                    load_field(f, tape, offsetof(AdlTape, chunk)));
+}
+
+static LLVMValueRef context_error(Fn *f) {
+    return LLVMBuildLoad2(f->e->b, f->e->i32, f->context, "");
+}
+
+static void check_address(Fn *f, LLVMValueRef p) {
+    Emit *e = f->e;
+    LLVMValueRef none = LLVMBuildICmp(e->b, LLVMIntEQ, p, emit_null(e), "");
+    LLVMBasicBlockRef bad = gen_block(f, "no_memory"), good = gen_block(f, "");
+    gen_unlikely(f, LLVMBuildCondBr(e->b, none, bad, good));
+    LLVMPositionBuilderAtEnd(e->b, bad);
+    gen_leave(f, context_error(f));
+    LLVMPositionBuilderAtEnd(e->b, good);
+}
+
+void gen_tape_new(Fn *f, const IrInst *inst) {
+    LLVMValueRef args[] = {f->context, emit_int(f->e, 0)}, none = emit_null(f->e);
+    LLVMValueRef tape = gen_runtime(f->g, "adl__tape_new", args, 2);
+    check_address(f, tape);
+    gen_set(f, inst->results[0], tape_val(f, tape, none, none, none));
+}
+
+static LLVMValueRef as_int(Fn *f, LLVMValueRef p) {
+    return LLVMBuildPtrToInt(f->e->b, p, f->e->i64, "");
+}
+
+/* ---- writing ---- */
+
+/* Room for BYTES (a multiple of 8): its address; *TAPE is the tape above it. */
+static LLVMValueRef reserve(Fn *f, Val *tape, LLVMValueRef bytes) {
+    Emit *e = f->e;
+    LLVMValueRef cur = tape->dims[CUR], end = tape->dims[END], chunk = tape->dims[CHUNK];
+    LLVMValueRef room = LLVMBuildSub(e->b, as_int(f, end), as_int(f, cur), "");
+    LLVMBasicBlockRef slow = gen_block(f, "push.slow"), done = gen_block(f, "push");
+    LLVMValueRef full = LLVMBuildICmp(e->b, LLVMIntSLT, room, bytes, "");
+    LLVMValueRef above = LLVMBuildGEP2(e->b, e->i8, cur, &bytes, 1, "");
+    LLVMBasicBlockRef fast = LLVMGetInsertBlock(e->b);
+    gen_unlikely(f, LLVMBuildCondBr(e->b, full, slow, done));
+    LLVMPositionBuilderAtEnd(e->b, slow);
+    gen_tape_flush(f, tape);
+    LLVMValueRef args[] = {f->context, tape->at, bytes};
+    LLVMValueRef entry = gen_runtime(f->g, "adl__tape_push_slow", args, 3);
+    check_address(f, entry);
+    Val fetched = gen_tape_fetch(f, tape->at);
+    LLVMBasicBlockRef from[] = {fast, LLVMGetInsertBlock(e->b)};
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    LLVMValueRef ins[][2] = {{cur, entry}, {above, fetched.dims[CUR]}, {end, fetched.dims[END]},
+                             {chunk, fetched.dims[CHUNK]}};
+    LLVMValueRef phis[4];
+    for (int i = 0; i < 4; i++) {
+        phis[i] = LLVMBuildPhi(e->b, e->ptr, "");
+        LLVMAddIncoming(phis[i], ins[i], from, 2);
+    }
+    *tape = tape_val(f, tape->at, phis[1], phis[2], phis[3]);
+    return phis[0];
+}
+
+static LLVMValueRef round_up(Fn *f, LLVMValueRef bytes) {
+    Emit *e = f->e;
+    return LLVMBuildAnd(e->b, emit_size_add(e, bytes, emit_int(e, 7)), emit_int(e, -8), "");
+}
+
+static LLVMValueRef array_bytes(Fn *f, const Val *val, IrType type) {
+    LLVMValueRef count = gen_count(f, val, type);
+    return round_up(f, emit_size_mul(f->e, count, emit_int(f->e, ir_scalar_bytes(type->scalar))));
+}
+
+static uint32_t open_dims(IrType type) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < type->rank; k++)
+        if (type->dims[k] < 0) n++;
+    return n;
+}
+
+/* Words of the fixed part of an entry with values of these types. */
+static uint32_t fixed_words(IrType type) {
+    return type->kind == IR_T_ARRAY ? open_dims(type) : type->kind == IR_T_TAPE ? 4 : 1;
+}
+
+static void write_word(Fn *f, LLVMValueRef entry, uint32_t word, LLVMValueRef value) {
+    LLVMSetAlignment(LLVMBuildStore(f->e->b, value, emit_offset(f->e, entry, 8 * (int64_t)word)),
+                     8);
+}
+
+static uint32_t write_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrValue *value) {
+    IrType type = value->type;
+    const Val *val = gen_val(f, value);
+    if (type->kind == IR_T_SCALAR)
+        write_word(f, entry, word++, emit_to_memory(f->e, type->scalar, val->at));
+    for (uint32_t k = 0; type->kind == IR_T_ARRAY && k < type->rank; k++)
+        if (type->dims[k] < 0) write_word(f, entry, word++, val->dims[k]);
+    return word;
+}
+
+void gen_tape_push(Fn *f, const IrInst *inst) {
+    Emit *e = f->e;
+    Val tape = *gen_val(f, inst->operands[0]);
+    uint32_t words = 0, word = 0;
+    for (uint32_t i = 1; i < inst->noperands; i++) {
+        const IrValue *value = ir_resolve(inst->operands[i]);
+        words += fixed_words(value->type);
+        if (value->type->kind != IR_T_ARRAY) continue;
+        const Val *val = gen_val(f, value);
+        LLVMValueRef to = reserve(f, &tape, array_bytes(f, val, value->type));
+        gen_copy(f, value->type->scalar, to, val->at, gen_count(f, val, value->type));
+    }
+    if (words) {
+        LLVMValueRef entry = reserve(f, &tape, emit_int(e, 8 * (int64_t)words));
+        for (uint32_t i = 1; i < inst->noperands; i++)
+            word = write_fixed(f, entry, word, ir_resolve(inst->operands[i]));
+    }
+    gen_set(f, inst->results[0], tape);
+}
+
+/* ---- reading ---- */
+
+/* The address of the topmost BYTES; *TAPE is the tape below them.  Chunks that hold nothing more are
+   left behind. */
+static LLVMValueRef back(Fn *f, Val *tape, LLVMValueRef bytes) {
+    Emit *e = f->e;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), check = gen_block(f, "pop.check"),
+                      leave = gen_block(f, "pop.chunk"), done = gen_block(f, "pop");
+    LLVMBuildBr(e->b, check);
+    LLVMPositionBuilderAtEnd(e->b, check);
+    LLVMValueRef phis[3];
+    for (int i = 0; i < 3; i++) {
+        phis[i] = LLVMBuildPhi(e->b, e->ptr, "");
+        LLVMAddIncoming(phis[i], &tape->dims[i], &before, 1);
+    }
+    LLVMValueRef begin = emit_offset(e, phis[CHUNK], (int64_t)sizeof(AdlChunk));
+    LLVMValueRef empty = LLVMBuildICmp(e->b, LLVMIntEQ, phis[CUR], begin, "");
+    LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntSGT, bytes, emit_int(e, 0), "");
+    gen_unlikely(f, LLVMBuildCondBr(e->b, LLVMBuildAnd(e->b, empty, some, ""), leave, done));
+    LLVMPositionBuilderAtEnd(e->b, leave);
+    LLVMValueRef previous = load_field(f, phis[CHUNK], offsetof(AdlChunk, prev));
+    LLVMValueRef next[] = {load_field(f, previous, offsetof(AdlChunk, used)),
+                           load_field(f, previous, offsetof(AdlChunk, end)), previous};
+    for (int i = 0; i < 3; i++) LLVMAddIncoming(phis[i], &next[i], &leave, 1);
+    LLVMBuildBr(e->b, check);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    LLVMValueRef down = LLVMBuildNeg(e->b, bytes, "");
+    LLVMValueRef entry = LLVMBuildGEP2(e->b, e->i8, phis[CUR], &down, 1, "");
+    *tape = tape_val(f, tape->at, entry, phis[END], phis[CHUNK]);
+    return entry;
+}
+
+static LLVMValueRef read_word(Fn *f, LLVMTypeRef type, LLVMValueRef entry, uint32_t word) {
+    LLVMValueRef at = emit_offset(f->e, entry, 8 * (int64_t)word);
+    LLVMValueRef load = LLVMBuildLoad2(f->e->b, type, at, "");
+    LLVMSetAlignment(load, 8);
+    return load;
+}
+
+static uint32_t read_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrValue *result) {
+    Emit *e = f->e;
+    IrType type = result->type;
+    LLVMValueRef dims[IR_MAX_RANK];
+    if (type->kind == IR_T_SCALAR) {
+        LLVMValueRef x = read_word(f, emit_memory_type(e, type->scalar), entry, word++);
+        gen_set_scalar(f, result, emit_from_memory(e, type->scalar, x));
+        return word;
+    }
+    for (uint32_t k = 0; k < type->rank; k++)
+        dims[k] = type->dims[k] < 0 ? read_word(f, e->i64, entry, word++) : NULL;
+    gen_set(f, result, (Val){.at = entry, .block = emit_null(e), .dims = gen_dims(f, type, dims),
+                             .depth = f->groups.len});
+    return word;
+}
+
+void gen_tape_pop(Fn *f, const IrInst *inst) {
+    Emit *e = f->e;
+    Val tape = *gen_val(f, inst->operands[0]);
+    uint32_t words = 0, word = 0;
+    for (uint32_t i = 1; i < inst->nresults; i++) words += fixed_words(inst->results[i]->type);
+    LLVMValueRef entry = emit_null(e);
+    if (words) entry = back(f, &tape, emit_int(e, 8 * (int64_t)words));
+    for (uint32_t i = 1; i < inst->nresults; i++)
+        word = read_fixed(f, entry, word, inst->results[i]);
+    for (uint32_t i = inst->nresults; i-- > 1;) {
+        IrType type = inst->results[i]->type;
+        if (type->kind != IR_T_ARRAY) continue;
+        Val val = *gen_val(f, inst->results[i]);
+        val.at = back(f, &tape, array_bytes(f, &val, type));
+        gen_set(f, inst->results[i], val);
+    }
+    gen_set(f, inst->results[0], tape);
+}

@@ -1,0 +1,373 @@
+/* Generated code against the interpreter.  The calls in the cases of tests/cases/ir and tests/cases/
+   codegen (see ircalls.h) are made in both; so are those that a line
+
+     ; any @f [0, 1, 3, 17, 1000]
+
+   asks for: with arguments by chance, all open sizes being equal, and i64 parameters that size too. */
+#include "tests/unit/ircalls.h"
+#include "tests/unit/unit.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "codegen/codegen.h"
+#include "runtime/core/calls.h"
+
+enum { MAX_VALUES = 24 };
+
+/* ---- the code ---- */
+
+static StrBuf printed;
+
+static int32_t note_print(AdlContext *context, const char *text, int64_t len) {
+    (void)context;
+    strbuf_add_n(&printed, text, (size_t)len);
+    strbuf_char(&printed, '\n');
+    return 0;
+}
+
+static void *address_of(void (*function)(void)) {
+    void *address;
+    memcpy(&address, &function, sizeof address);
+    return address;
+}
+
+static const CodegenSymbol *runtime_symbols(size_t *n) {
+    static CodegenSymbol symbols[] = {
+#define ADL_CALL(name, result, parameters, attributes) {#name, NULL},
+#include "runtime/calls.def"
+    };
+    *n = 0;
+#define ADL_CALL(name, result, parameters, attributes)                                             \
+    symbols[*n].address = address_of((void (*)(void))name);                                        \
+    if (strcmp(#name, "adl__print") == 0)                                                          \
+        symbols[*n].address = address_of((void (*)(void))note_print);                              \
+    ++*n;
+#include "runtime/calls.def"
+    return symbols;
+}
+
+static const CodegenApi *codegen(void) {
+    static const CodegenApi *api;
+    char path[512], *error = NULL;
+    const char *given = getenv("ADL_CODEGEN"), *build = getenv("ADL_BUILD_DIR");
+    if (api) return api;
+    snprintf(path, sizeof path, "%s/.libs/libdslc-llvm.so", build ? build : ".");
+    api = codegen_open(given ? given : path, &error);
+    ck_assert_msg(api, "%s", error ? error : "");
+    return api;
+}
+
+static CodegenCode *compile(const IrModule *module, int level, const char *what) {
+    CodegenOptions options = {.opt_level = level, .cpu = "native", .entries = true, .verify = true};
+    size_t n;
+    char *error = NULL;
+    const CodegenSymbol *symbols = runtime_symbols(&n);
+    if (getenv("CODEGEN_SHOW")) {
+        StrBuf text = {0};
+        codegen()->emit(module, &options, CODEGEN_LLVM_RAW, &text, &error);
+        fputs(text.text ? text.text : "", stderr);
+        strbuf_free(&text);
+    }
+    CodegenCode *code = codegen()->load(module, &options, symbols, n, &error);
+    ck_assert_msg(code, "%s: %s", what, error ? error : "");
+    return code;
+}
+
+/* ---- values ---- */
+
+typedef union Slot {
+    int8_t i8;
+    uint8_t u8;
+    int16_t i16;
+    int32_t i32;
+    int64_t i64;
+    float f32;
+    double f64;
+    CodegenArray array;
+} Slot;
+
+static void slot_from(IrType type, IrDatum datum, Slot *slot) {
+    *slot = (Slot){.i64 = 0};
+    if (type->kind == IR_T_ARRAY) {
+        IrArray *array = datum.as.array;
+        slot->array.data = array->data;
+        memcpy(slot->array.dims, array->dims, sizeof array->dims);
+    } else if (type->kind == IR_T_STR) {
+        slot->array.data = datum.as.text->text;
+        slot->array.dims[0] = (int64_t)datum.as.text->len;
+    } else if (type->scalar == IR_F32) {
+        slot->f32 = (float)datum.as.f;
+    } else if (type->scalar == IR_F64) {
+        slot->f64 = datum.as.f;
+    } else {
+        slot->i64 = datum.as.i;
+    }
+}
+
+static int64_t slot_int(IrScalar scalar, const Slot *slot) {
+    switch ((int)scalar) {
+    case IR_BOOL:
+    case IR_U8: return slot->u8;
+    case IR_I8: return slot->i8;
+    case IR_I16: return slot->i16;
+    case IR_U16:
+    case IR_F16:
+    case IR_BF16: return (uint16_t)slot->i16;
+    case IR_I32: return slot->i32;
+    case IR_U32: return (uint32_t)slot->i32;
+    default: return slot->i64;
+    }
+}
+
+static IrDatum slot_to(IrType type, const Slot *slot) {
+    if (type->kind == IR_T_TAPE) return (IrDatum){.kind = IR_D_TAPE};
+    if (type->kind == IR_T_STR)
+        return ir_datum_text(slot->array.data, (size_t)slot->array.dims[0]);
+    if (type->kind == IR_T_SCALAR) {
+        if (type->scalar == IR_F32) return ir_datum_float((double)slot->f32);
+        if (type->scalar == IR_F64) return ir_datum_float(slot->f64);
+        return ir_datum_int(slot_int(type->scalar, slot));
+    }
+    IrDatum datum = ir_datum_array(type->scalar, type->rank, slot->array.dims);
+    size_t bytes = (size_t)datum.as.array->count * ir_scalar_bytes(type->scalar);
+    if (bytes) memcpy(datum.as.array->data, slot->array.data, bytes);
+    return datum;
+}
+
+/* ---- comparison ---- */
+
+static bool close_floats(double x, double y, double tolerance) {
+    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y);
+    if (x == y) return true;
+    return fabs(x - y) <= tolerance * fmax(1, fmax(fabs(x), fabs(y)));
+}
+
+/* Sums may have another order, functions another last bit. */
+static bool close_data(IrType type, IrDatum a, IrDatum b) {
+    double tolerance = type->scalar == IR_F32 ? 2e-5 : 1e-13;
+    if (!ir_is_float(type)) return ir_datum_equal(a, b);
+    if (type->kind != IR_T_ARRAY) return close_floats(a.as.f, b.as.f, tolerance);
+    if (a.as.array->count != b.as.array->count) return false;
+    for (uint32_t k = 0; k < a.as.array->rank; k++)
+        if (a.as.array->dims[k] != b.as.array->dims[k]) return false;
+    for (int64_t i = 0; i < a.as.array->count; i++)
+        if (!close_floats(ir_array_get(a.as.array, i).as.f, ir_array_get(b.as.array, i).as.f,
+                          tolerance))
+            return false;
+    return true;
+}
+
+typedef struct Call {
+    IrFunc *func;
+    IrDatum args[MAX_VALUES], want[MAX_VALUES], got[MAX_VALUES];
+    Slot slots[2 * MAX_VALUES];
+    const char *line;
+} Call;
+
+static void compare_results(const Call *call, const char *what) {
+    for (uint32_t i = 0; i < call->func->nresults; i++) {
+        IrType type = call->func->results[i];
+        if (type->kind == IR_T_TAPE || close_data(type, call->want[i], call->got[i])) continue;
+        StrBuf text = {0};
+        ir_print_datum(&text, call->got[i], type);
+        strbuf_add(&text, "\nnot\n");
+        ir_print_datum(&text, call->want[i], type);
+        ck_abort_msg("%s: result %u of @%s is\n%s", what, i, call->line, text.text);
+    }
+}
+
+static bool copied_args_stay(const Call *call, const IrDatum *before) {
+    for (uint32_t i = 0; i < call->func->nparams; i++)
+        if (!ir_datum_equal(before[i], call->args[i])) return false;
+    return true;
+}
+
+static IrDatum deep_copy(IrDatum datum) {
+    if (datum.kind != IR_D_ARRAY) return ir_datum_share(datum);
+    IrArray *from = datum.as.array;
+    IrDatum copy = ir_datum_array(from->scalar, from->rank, from->dims);
+    if (from->count)
+        memcpy(copy.as.array->data, from->data,
+               (size_t)from->count * ir_scalar_bytes(from->scalar));
+    return copy;
+}
+
+typedef int32_t (*Entry)(AdlContext *, void **);
+
+/* Blocks that are left after the results went: leaks within a call. */
+static void check_leaks(AdlContext *context, const Call *call, const char *what) {
+    for (uint32_t i = 0; i < call->func->nresults; i++) {
+        IrType type = call->func->results[i];
+        const CodegenArray *array = &call->slots[call->func->nparams + i].array;
+        if (type->kind == IR_T_TAPE) adl__tape_release(context, array->data);
+        else if (type->kind != IR_T_SCALAR) adl__release(context, array->block);
+    }
+    ck_assert_msg(!context->live && !context->tapes, "%s: @%s leaves a block behind", what,
+                  call->line);
+}
+
+/* The status of the call in generated code; GOT is filled if it is 0. */
+static int32_t run_code(CodegenCode *code, Call *call, const char *what) {
+    char name[128], *error = NULL;
+    void *places[2 * MAX_VALUES], *address;
+    IrDatum before[MAX_VALUES];
+    AdlContext context;
+    Entry entry;
+    uint32_t n = call->func->nparams;
+    snprintf(name, sizeof name, "adl__entry_%s", call->func->name);
+    address = codegen()->find(code, name, &error);
+    ck_assert_msg(address, "%s: %s", what, error ? error : "");
+    memcpy(&entry, &address, sizeof entry);
+    for (uint32_t i = 0; i < n + call->func->nresults; i++) places[i] = &call->slots[i];
+    for (uint32_t i = 0; i < n; i++) {
+        before[i] = deep_copy(call->args[i]);
+        slot_from(call->func->params[i], call->args[i], &call->slots[i]);
+    }
+    adl__context_begin(&context);
+    int32_t status = entry(&context, places);
+    for (uint32_t i = 0; status == 0 && i < call->func->nresults; i++)
+        call->got[i] = slot_to(call->func->results[i], &call->slots[n + i]);
+    ck_assert_msg(copied_args_stay(call, before), "%s: @%s changes its arguments", what,
+                  call->line);
+    if (status == 0) check_leaks(&context, call, what);
+    for (uint32_t i = 0; i < n; i++) ir_datum_drop(&before[i]);
+    adl__context_end(&context, status);
+    return status;
+}
+
+static void check_call(IrModule *module, CodegenCode *code, Call *call, const char *what) {
+    IrInterp *interp = ir_interp_new(module);
+    StrBuf out = {0};
+    ir_interp_set_output(interp, &out);
+    ir_interp_set_limits(interp, 20000000, 100);
+    bool ok = ir_interp_call(interp, call->func, call->args, call->want);
+    IrInterpError error = ir_interp_error(interp);
+    if (ok || error.kind > 0) {
+        strbuf_clear(&printed);
+        int32_t status = run_code(code, call, what);
+        int32_t wanted = ok ? 0 : error.kind;
+        ck_assert_msg(status == wanted, "%s: @%s gives status %d, not %d (%s)", what, call->line,
+                      status, wanted, ok ? adl_last_error_message() : error.message);
+        if (ok) compare_results(call, what);
+        else if (error.kind != IR_ERROR_SIZE && error.kind != IR_ERROR_MEMORY)
+            ck_assert_msg(strstr(adl_last_error_message(), error.message),
+                          "%s: @%s fails with\n%s, not\n%s", what, call->line,
+                          adl_last_error_message(), error.message);
+        ck_assert_str_eq(printed.text && printed.len ? printed.text : "",
+                         out.text && out.len ? out.text : "");
+    }
+    for (uint32_t i = 0; i < MAX_VALUES; i++) {
+        if (ok) ir_datum_drop(&call->want[i]);
+        ir_datum_drop(&call->got[i]);
+        ir_datum_drop(&call->args[i]);
+    }
+    strbuf_free(&out);
+    ir_interp_free(interp);
+}
+
+/* ---- calls ---- */
+
+static void find_func(IrModule *module, const char *line, size_t len, Call *call) {
+    char name[64];
+    ck_assert(len < sizeof name);
+    snprintf(name, sizeof name, "%.*s", (int)len, line);
+    call->func = ir_find_func(module, name);
+    call->line = line;
+    ck_assert_msg(call->func && call->func->nparams <= MAX_VALUES &&
+                      call->func->nresults <= MAX_VALUES,
+                  "no function @%s", name);
+}
+
+/* "f(1, 2) ...": as written. */
+static void written_call(IrModule *module, CodegenCode *code, const char *line, const char *what) {
+    Call call = {0};
+    const char *open = strchr(line, '(');
+    ck_assert_msg(open, "%s", line);
+    find_func(module, line, (size_t)(open - line), &call);
+    const char *at = open + 1;
+    for (uint32_t i = 0; i < call.func->nparams; i++) {
+        bool ok = (i == 0 || *at++ == ',') &&
+                  ir_parse_datum(&at, call.func->params[i], &call.args[i]);
+        ck_assert_msg(ok, "argument %u of @%s", i, line);
+    }
+    check_call(module, code, &call, what);
+}
+
+static uint64_t random_state;
+
+static double random_number(void) {
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(random_state >> 11) / 9007199254740992.0;
+}
+
+static IrDatum random_scalar(IrScalar scalar) {
+    if (ir_scalar_float(scalar)) {
+        double x = 0.25 + random_number();
+        return ir_datum_float(scalar == IR_F32 ? (double)(float)x : x);
+    }
+    return ir_datum_int((int64_t)(random_number() * (scalar == IR_BOOL ? 2 : 5)));
+}
+
+static IrDatum random_value(IrType type, int64_t size) {
+    int64_t dims[IR_MAX_RANK];
+    if (type->kind == IR_T_SCALAR)
+        return type->scalar == IR_I64 ? ir_datum_int(size) : random_scalar(type->scalar);
+    for (uint32_t k = 0; k < type->rank; k++) dims[k] = type->dims[k] < 0 ? size : type->dims[k];
+    IrDatum datum = ir_datum_array(type->scalar, type->rank, dims);
+    for (int64_t i = 0; i < datum.as.array->count; i++)
+        ir_array_set(datum.as.array, i, random_scalar(type->scalar));
+    return datum;
+}
+
+/* "f [0, 1, ...]": by chance. */
+static void random_calls(IrModule *module, CodegenCode *code, char *line, const char *what) {
+    char *open = strchr(line, '['), *name_end = strchr(line, ' ');
+    ck_assert_msg(open && name_end, "%s", line);
+    for (char *at = open + 1; *at && *at != ']';) {
+        Call call = {0};
+        long size = strtol(at, &at, 10);
+        if (*at == ',') at++;
+        find_func(module, line, (size_t)(name_end - line), &call);
+        random_state = (uint64_t)size;
+        for (uint32_t i = 0; i < call.func->nparams; i++)
+            call.args[i] = random_value(call.func->params[i], size);
+        check_call(module, code, &call, what);
+    }
+}
+
+static void check_level(const char *name, const char *text, int level) {
+    char what[256], *copy = strdup(text), *state = NULL;
+    snprintf(what, sizeof what, "%s, -O%d", name, level);
+    IrModule *module = ir_case_module(text, what);
+    for (uint32_t i = 0; i < module->funcs.len; i++) module->funcs.at[i]->flags |= IR_FUNC_ROOT;
+    CodegenCode *code = compile(module, level, what);
+    for (char *line = strtok_r(copy, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+        if (strncmp(line, "; @", 3) == 0) written_call(module, code, line + 3, what);
+        if (strncmp(line, "; any @", 7) == 0) random_calls(module, code, line + 7, what);
+    }
+    codegen()->unload(code);
+    ir_module_free(module);
+    free(copy);
+}
+
+static void check_file(const char *name, char *text, void *data) {
+    const char *only = getenv("CASES");
+    (void)data;
+    if (only && !strstr(name, only)) return;
+    check_level(name, text, 0);
+    check_level(name, text, 2);
+    check_level(name, text, 3);
+}
+
+START_TEST(ir_cases) { ir_case_files("ir", check_file, NULL); }
+END_TEST
+
+START_TEST(own_cases) { ir_case_files("codegen", check_file, NULL); }
+END_TEST
+
+UNIT_MAIN("codegen-cases", ir_cases, own_cases)
