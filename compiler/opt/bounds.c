@@ -61,6 +61,7 @@ static void bounds_region(OptContext *c, LinearFacts *facts, IrRegion *region) {
         for (uint32_t r = 0; r < inst->nregions; r++) {
             uint32_t f = facts->forms.len, e = facts->equal.len;
             if (inst->op == IR_IF) linear_assume(facts, inst->operands[0], r == 0);
+            linear_assume_runs(facts, inst);
             bounds_region(c, facts, inst->regions[r]);
             facts->forms.len = f;
             facts->equal.len = e;

@@ -91,6 +91,7 @@ static bool is_loop(const IrInst *inst) {
 static void licm_region(Licm *m, IrRegion *region) {
     uint32_t forms = m->facts.forms.len, equal = m->facts.equal.len;
     IrInst *owner = region->owner;
+    if (owner) linear_assume_runs(&m->facts, owner);
     for (IrInst *inst = region->first, *next; inst; inst = next) {
         next = inst->next;
         if (inst->op == IR_CHECK) linear_assume(&m->facts, inst->operands[0], true);

@@ -236,3 +236,13 @@ void linear_assume_index(LinearFacts *facts, IrValue *i, IrValue *n) {
     assume_form(facts, linear_of(facts, i));
     assume_less(facts, i, n, 1);
 }
+
+void linear_assume_runs(LinearFacts *facts, const IrInst *loop) {
+    uint32_t n = 0;
+    if (loop->op == IR_BUILD || loop->op == IR_REDUCE) n = (uint32_t)loop->imm;
+    if (loop->op == IR_LOOP) n = 1;
+    for (uint32_t k = 0; k < n; k++) {
+        Linear size = linear_of(facts, positive_part(loop->operands[k]));
+        assume_form(facts, linear_add(size, 1, linear_const(-1)));
+    }
+}

@@ -33,5 +33,7 @@ bool linear_nonnegative(const LinearFacts *facts, Linear form);
 void linear_assume(LinearFacts *facts, IrValue *cond, bool holds);
 /* Takes in that 0 <= i < n. */
 void linear_assume_index(LinearFacts *facts, IrValue *i, IrValue *n);
+/* Takes in what holds in the body of a map, reduction or loop: it has at least one trip. */
+void linear_assume_runs(LinearFacts *facts, const IrInst *loop);
 
 #endif

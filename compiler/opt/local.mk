@@ -1,5 +1,6 @@
 # The files of compiler/opt, headers and tables included.
 libdslc_la_SOURCES += \
+	compiler/opt/accumulators.c \
 	compiler/opt/bounds.c \
 	compiler/opt/cse.c \
 	compiler/opt/dce.c \

@@ -97,6 +97,8 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
     pass(&s, "inline");
     pass(&s, "prune");
     clean(&s);
+    pass(&s, "accumulators");
+    clean(&s);
     pass(&s, "bounds");
     for (int round = 0; round < 2; round++) {
         pass(&s, "fuse");

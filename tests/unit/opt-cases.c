@@ -57,7 +57,56 @@ static void check_file(const char *name, char *text, void *data) {
     ir_module_free(module);
 }
 
-START_TEST(values_stay) { ir_case_files("ir", check_file, NULL); }
+/* ---- shapes ---- */
+
+typedef struct Counter {
+    const char *op;
+    int count;
+} Counter;
+
+static void count_op(IrInst *inst, void *data) {
+    Counter *counter = data;
+    counter->count += strcmp(ir_op_info(inst->op)->name, counter->op) == 0;
+}
+
+static void check_shape(const char *name, const char *text, const char *line) {
+    char func[64], pass[64], verb[16], op[32];
+    int n = sscanf(line, "; shape @%63s %63s %15s %31s", func, pass, verb, op);
+    ck_assert_msg(n == 4, "%s: %s", name, line);
+    IrModule *module = ir_case_module(text, name);
+    keep_all(module);
+    if (strcmp(pass, "all") == 0) {
+        opt_before_ad(module, 3, NULL);
+        opt_after_ad(module, 3, NULL);
+    } else {
+        ck_assert_msg(opt_run_pass(module, pass), "%s: no pass %s", name, pass);
+        opt_run_pass(module, "dce");
+    }
+    IrFunc *f = ir_find_func(module, func);
+    ck_assert_msg(f, "%s: no function @%s", name, func);
+    Counter counter = {op, 0};
+    ir_walk(f->body, count_op, &counter);
+    bool good = (counter.count > 0) == (strcmp(verb, "has") == 0);
+    StrBuf dump = {0};
+    ir_print_func(&dump, f);
+    ck_assert_msg(good, "%s: %.80s\n%s", name, line, dump.text);
+    strbuf_free(&dump);
+    ir_module_free(module);
+}
+
+static void check_shapes(const char *name, char *text, void *data) {
+    (void)data;
+    for (const char *line = text; (line = strstr(line, "; shape @")); line++)
+        check_shape(name, text, line);
+}
+
+START_TEST(shapes) { ir_case_files("opt", check_shapes, NULL); }
 END_TEST
 
-UNIT_MAIN("opt-cases", values_stay)
+START_TEST(values_stay) {
+    ir_case_files("ir", check_file, NULL);
+    ir_case_files("opt", check_file, NULL);
+}
+END_TEST
+
+UNIT_MAIN("opt-cases", values_stay, shapes)
