@@ -257,4 +257,5 @@ void check_body(Checker *c, Instance *inst) {
     info->in_progress = false;
     inst->checked = true;
     inst->failed = diags_errors(c->diags) > before;
+    if (!inst->failed) check_activity(c, inst);
 }
