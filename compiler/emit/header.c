@@ -1,0 +1,228 @@
+#include "emit/header.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/fatal.h"
+#include "ir/export.h"
+
+enum { LINE_WIDTH = 96 };
+
+/* ---- types ---- */
+
+static const char *c_scalar(IrScalar scalar) {
+    switch (scalar) {
+    case IR_BOOL: return "bool";
+    case IR_I8: return "int8_t";
+    case IR_I16: return "int16_t";
+    case IR_I32: return "int32_t";
+    case IR_I64: return "int64_t";
+    case IR_U8: return "uint8_t";
+    case IR_U16:
+    case IR_F16:
+    case IR_BF16: return "uint16_t";
+    case IR_U32: return "uint32_t";
+    case IR_U64: return "uint64_t";
+    case IR_F32: return "float";
+    case IR_F64: return "double";
+    case IR_C64:
+    case IR_C128:
+    case IR_SCALAR_COUNT: break;
+    }
+    UNREACHABLE("scalar type %d in a header", (int)scalar);
+}
+
+static void declare_param(StrBuf *out, const IrCParam *param) {
+    IrType type = param->type;
+    const char *name = param->name;
+    bool written = param->kind == IR_C_MUT || param->kind == IR_C_OUT;
+    if (param->kind == IR_C_SIZE) {
+        strbuf_printf(out, "int64_t %s", name);
+    } else if (type->kind == IR_T_TAPE) {
+        strbuf_printf(out, written ? "adl_tape **%s" : "const adl_tape *%s", name);
+    } else if (param->kind == IR_C_STR || type->kind == IR_T_STR) {
+        strbuf_printf(out, "const char *%s", name);
+    } else if (type->kind == IR_T_ARRAY) {
+        strbuf_printf(out, "%s%s %s[]", written ? "" : "const ", c_scalar(type->scalar), name);
+    } else {
+        strbuf_printf(out, "%s %s%s", c_scalar(type->scalar), written ? "*" : "", name);
+    }
+}
+
+/* Adds PART to a list that began at column INDENT, on a new line if this one would be too long. */
+static void add_wrapped(StrBuf *out, size_t *line_start, uint32_t indent, const char *part,
+                        bool first) {
+    size_t len = strlen(part);
+    if (!first) strbuf_char(out, ',');
+    if (!first && out->len - *line_start + len + 2 > LINE_WIDTH) {
+        strbuf_char(out, '\n');
+        *line_start = out->len;
+        for (uint32_t i = 0; i < indent; i++) strbuf_char(out, ' ');
+    } else if (!first) {
+        strbuf_char(out, ' ');
+    }
+    strbuf_add_n(out, part, len);
+}
+
+static void declare(StrBuf *out, const IrExport *export, const char *prefix) {
+    size_t line_start = out->len;
+    strbuf_printf(out, "int %s%s(", prefix, export->name);
+    uint32_t indent = (uint32_t)(out->len - line_start);
+    for (uint32_t i = 0; i < export->nparams; i++) {
+        StrBuf part = {0};
+        declare_param(&part, &export->params[i]);
+        add_wrapped(out, &line_start, indent, part.text, i == 0);
+        strbuf_free(&part);
+    }
+    strbuf_add(out, export->nparams ? ");\n" : "void);\n");
+}
+
+/* ---- comments ---- */
+
+/* TEXT in lines of a comment; the first begins where OUT stands.  What would end it is taken apart. */
+static void add_comment(StrBuf *out, size_t *line_start, const char *text) {
+    while (*text) {
+        size_t word = strcspn(text, " \n");
+        if (out->len - *line_start + word + 1 > LINE_WIDTH) {
+            strbuf_add(out, "\n  ");
+            *line_start = out->len - 2;
+        }
+        strbuf_char(out, ' ');
+        for (size_t i = 0; i < word; i++) {
+            strbuf_char(out, text[i]);
+            if (text[i] == '*' && text[i + 1] == '/') strbuf_char(out, ' ');
+        }
+        text += word;
+        bool line = false;
+        for (; *text == ' ' || *text == '\n'; text++) line = line || *text == '\n';
+        if (line && *text) {
+            strbuf_add(out, "\n  ");
+            *line_start = out->len - 2;
+        }
+    }
+}
+
+static void describe_shape(StrBuf *out, const IrCParam *param, const IrExport *export) {
+    if (!param->rank) return;
+    strbuf_add(out, " (");
+    for (uint32_t k = 0; k < param->rank; k++) {
+        const IrCDim *dim = &param->dims[k];
+        if (k) strbuf_add(out, ", ");
+        if (dim->text) strbuf_add(out, dim->text);
+        else if (dim->constant >= 0) strbuf_printf(out, "%lld", (long long)dim->constant);
+        else if (dim->place >= 0) strbuf_add(out, export->params[dim->place].name);
+        else strbuf_char(out, '_');
+    }
+    strbuf_char(out, ')');
+}
+
+static const char *default_role(IrCKind kind) {
+    switch (kind) {
+    case IR_C_SIZE: return "a size";
+    case IR_C_SCALAR:
+    case IR_C_ARRAY:
+    case IR_C_STR: return "read";
+    case IR_C_MUT: return "read and overwritten";
+    case IR_C_OUT: return "overwritten";
+    }
+    UNREACHABLE("kind %d", (int)kind);
+}
+
+/* "d: columns of X", from the first array that has this size. */
+static void describe_size(StrBuf *out, const IrExport *export, uint32_t place) {
+    static const char *const names[] = {"length", "rows", "columns"};
+    for (uint32_t i = 0; i < export->nparams; i++) {
+        const IrCParam *param = &export->params[i];
+        for (uint32_t k = 0; k < param->rank; k++) {
+            if (param->dims[k].place != (int32_t)place) continue;
+            if (param->rank == 1) strbuf_printf(out, ": %s of %s", names[0], param->name);
+            else if (param->rank == 2)
+                strbuf_printf(out, ": %s of %s", names[1 + k], param->name);
+            else strbuf_printf(out, ": dimension %u of %s", k, param->name);
+            return;
+        }
+    }
+    strbuf_add(out, ": a size");
+}
+
+static void describe_param(StrBuf *out, const IrExport *export, uint32_t i) {
+    const IrCParam *param = &export->params[i];
+    strbuf_add(out, param->name);
+    if (param->kind == IR_C_SIZE && !param->role) {
+        describe_size(out, export, i);
+    } else {
+        describe_shape(out, param, export);
+        strbuf_printf(out, ": %s", param->role ? param->role : default_role(param->kind));
+    }
+    strbuf_char(out, '.');
+}
+
+static void describe(StrBuf *out, const IrModule *module, const IrExport *export,
+                     const char *prefix) {
+    StrBuf text = {0};
+    size_t line_start = out->len;
+    const SourceFile *file =
+        export->pos && module->sources ? sources_file(module->sources, export->pos) : NULL;
+    strbuf_add(out, "/*");
+    strbuf_printf(&text, "%s%s", prefix, export->name);
+    if (export->doc) strbuf_printf(&text, ": %s", export->doc);
+    while (text.len && isspace((unsigned char)text.text[text.len - 1])) text.text[--text.len] = '\0';
+    if (file) {
+        uint32_t line, column;
+        source_line_col(file, export->pos, &line, &column);
+        strbuf_printf(&text, " (%s:%u)", file->display, line);
+    }
+    strbuf_add(&text, ".");
+    add_comment(out, &line_start, text.text);
+    for (uint32_t i = 0; i < export->nparams; i++) {
+        strbuf_clear(&text);
+        describe_param(&text, export, i);
+        strbuf_add(out, "\n  ");
+        line_start = out->len - 2;
+        add_comment(out, &line_start, text.text);
+    }
+    strbuf_add(out, " */\n");
+    strbuf_free(&text);
+}
+
+/* ---- the file ---- */
+
+static void add_guard(StrBuf *out, const char *name) {
+    const char *slash = strrchr(name, '/');
+    for (const char *c = slash ? slash + 1 : name; *c; c++)
+        strbuf_char(out, isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_');
+    strbuf_add(out, "_INCLUDED");
+}
+
+static bool uses_tapes(const IrModule *module) {
+    for (uint32_t i = 0; i < module->exports.len; i++) {
+        const IrExport *export = module->exports.at[i];
+        for (uint32_t k = 0; export->kind == IR_EXPORT_C && k < export->nparams; k++)
+            if (export->params[k].type && export->params[k].type->kind == IR_T_TAPE) return true;
+    }
+    return false;
+}
+
+void emit_header(StrBuf *out, const IrModule *module, const char *name, const char *prefix) {
+    StrBuf guard = {0};
+    if (!prefix) prefix = "";
+    strbuf_add(&guard, isdigit((unsigned char)name[0]) ? "H" : "");
+    add_guard(&guard, name);
+    strbuf_printf(out,
+                  "/* Made by dslc.  Each function returns 0 or an error code; adl_strerror and\n"
+                  "   adl_last_error_message of <adl/adl.h> say what it means.  Arrays are contiguous and"
+                  "\n   row-major; memory that is written must not overlap any other argument. */\n"
+                  "#ifndef %s\n#define %s\n\n#include <stdbool.h>\n#include <stdint.h>\n\n"
+                  "#ifdef __cplusplus\nextern \"C\" {\n#endif\n",
+                  guard.text, guard.text);
+    if (uses_tapes(module)) strbuf_add(out, "\ntypedef struct adl_tape adl_tape;\n");
+    for (uint32_t i = 0; i < module->exports.len; i++) {
+        const IrExport *export = module->exports.at[i];
+        if (export->kind != IR_EXPORT_C) continue;
+        strbuf_char(out, '\n');
+        describe(out, module, export, prefix);
+        declare(out, export, prefix);
+    }
+    strbuf_add(out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+    strbuf_free(&guard);
+}
