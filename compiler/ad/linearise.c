@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "base/fatal.h"
+
 /* ---- the mixed function's values ---- */
 
 IrValue *mark_linear(Lin *l, IrValue *value) {
@@ -55,17 +57,27 @@ IrValue *tangent_or_zero(Lin *l, const IrValue *value) {
 
 /* ---- linear arithmetic ---- */
 
-/* Element by element, with everything inside marked. */
-static IrValue *linear_arrays(Lin *l, IrOp op, IrValue *x, IrValue *y) {
-    IrValue *result = irb_elementwise(l->b, op, x, y);
-    for (IrInst *inst = result->def->regions[0]->first; inst; inst = inst->next)
-        if (inst->nresults) mark_linear(l, inst->results[0]);
-    return mark_linear(l, result);
+/* Element by element, over the sizes of the primal value. */
+static IrValue *add_arrays(Lin *l, IrValue *x, IrValue *y) {
+    IrValue *sizes[IR_MAX_RANK], *like = map_getp(&l->mixed->partners, x);
+    uint32_t rank = x->type->rank;
+    IrType elem = ir_scalar(l->b->module, x->type->scalar);
+    CHECK_INTERNAL(like);
+    for (uint32_t k = 0; k < rank; k++) sizes[k] = irb_dim(l->b, like, k);
+    IrInst *build = irb_build(l->b, rank, sizes, 1, &elem, 0, NULL);
+    IrBuilder outer = *l->b;
+    irb_at_end(l->b, build->regions[0]);
+    IrValue **at = build->regions[0]->params;
+    IrValue *sum = linear_add(l, mark_linear(l, irb_index(l->b, x, rank, at)),
+                              mark_linear(l, irb_index(l->b, y, rank, at)));
+    irb_yield(l->b, 1, &sum);
+    *l->b = outer;
+    return mark_linear(l, build->results[0]);
 }
 
 IrValue *linear_add(Lin *l, IrValue *x, IrValue *y) {
     if (!x || !y) return x ? x : y;
-    if (x->type->kind == IR_T_ARRAY) return linear_arrays(l, IR_ADD, x, y);
+    if (x->type->kind == IR_T_ARRAY) return add_arrays(l, x, y);
     return mark_linear(l, irb_binary(l->b, IR_ADD, x, y));
 }
 

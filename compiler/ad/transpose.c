@@ -100,10 +100,17 @@ static void pop_saved(Transposer *t, const Scope *scope) {
     }
 }
 
-/* In a LITE scope a loop leaves its tape when it runs again. */
+/* In a LITE scope a loop leaves its tape when it runs again; so does a call that has to do with
+   tapes itself (others are those of GRAD, see transpose_call). */
 static bool leaves_tape(const Transposer *t, const IrInst *inst) {
-    if (inst->op != IR_LOOP || !has_linear(t->mixed, inst)) return false;
-    return plan_scope(t->plan, inst->regions[0])->tape;
+    if (!has_linear(t->mixed, inst)) return false;
+    if (inst->op == IR_LOOP) return plan_scope(t->plan, inst->regions[0])->tape;
+    if (inst->op != IR_CALL) return false;
+    for (uint32_t i = 0; i < inst->noperands; i++)
+        if (inst->operands[i]->type->kind == IR_T_TAPE) return true;
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (inst->results[i]->type->kind == IR_T_TAPE) return true;
+    return false;
 }
 
 void reverse_begin(Transposer *t, const Scope *scope) {
