@@ -460,7 +460,7 @@ Tree *check_if(FnChecker *f, AstIf *node, Type expected, bool want_value) {
 /* ---- the dispatch ---- */
 
 static Tree *unsupported(FnChecker *f, Span span, const char *what) {
-    diag_report(f->c->diags, DIAG_NOT_SUPPORTED, span, "%s is not supported yet", what);
+    diag_report(f->c->diags, DIAG_NOT_YET, span, "%s is not supported yet", what);
     return tree_poison(f, span);
 }
 

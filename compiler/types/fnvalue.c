@@ -235,7 +235,7 @@ Instance *instance_of_lambda(Checker *c, const FnValue *fn, uint32_t nargs, cons
             bool named = p->pattern->kind == AST_PatName;
             Sym name = named ? ((AstPatName *)p->pattern)->name.sym : NULL;
             instance_set_param(c, inst, fn->ncaptures + i, name, types[i], false,
-                               default_act(types[i], false), p->node.span);
+                               activity_default(types[i], false), p->node.span);
             if (is_scalar_of(types[i], SCALAR_I64))
                 inst->params[fn->ncaptures + i]->size = size_var(c->types, name);
         }
@@ -268,7 +268,7 @@ static Instance *instance_of_opaque(Checker *c, const FnValue *fn) {
     for (uint32_t i = 0; i < type->nparts; i++) {
         const TypePart *p = &type->parts[i];
         instance_set_param(c, inst, i, NULL, p->type, p->mut,
-                           p->act ? (uint8_t)(p->act - 1) : default_act(p->type, p->mut),
+                           p->act ? (uint8_t)(p->act - 1) : activity_default(p->type, p->mut),
                            (Span){0});
     }
     instance_collect_sizes(inst, info);
@@ -306,7 +306,7 @@ Instance *instance_of_row(Checker *c, const FnValue *fn, uint32_t nargs, const T
     for (uint32_t i = 0; i < nargs; i++) {
         Type type = canonical_type(&fresh, arg_types[i]);
         instance_set_param(c, inst, i, intern(c->interner, i ? i > 1 ? "c" : "b" : "a"), type,
-                           false, default_act(type, false), span);
+                           false, activity_default(type, false), span);
         if (is_scalar_of(type, SCALAR_I64)) inst->params[i]->size = size_var(c->types, NULL);
     }
     map_free(&fresh.numbers);
@@ -412,8 +412,17 @@ static Instance *instance_of_named(Checker *c, const FnValue *fn, uint32_t nargs
     return inst;
 }
 
+Type lambda_param_hint(Checker *c, const FnValue *fn, uint32_t i) {
+    const LambdaInfo *info = map_getp(&c->lambdas, fn);
+    AstLambdaParam *p = AST_AS(LambdaParam, fn->lambda->params.at[i]);
+    TypeScope s = {.c = c, .module = info->module, .generics = info->generics, .any = true,
+                   .hint = true};
+    return p->type ? resolve_type(&s, p->type) : NULL;
+}
+
 Instance *instance_of_fnvalue(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
                               Span span) {
+    if (fn->instance) return fn->instance;
     switch (fn->kind) {
     case FN_LAMBDA:
         if (!arg_types) {

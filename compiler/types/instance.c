@@ -79,7 +79,7 @@ void instance_queue(Checker *c, Instance *inst) {
 
 /* ---- parameters ---- */
 
-uint8_t default_act(Type type, bool mut) {
+uint8_t activity_default(Type type, bool mut) {
     if (!type->has_floats || type->has_fns) return ACT_CONST;
     return mut ? ACT_DUPLICATED : ACT_ACTIVE;
 }
@@ -107,15 +107,17 @@ void instance_collect_sizes(Instance *inst, InstanceInfo *info) {
     }
 }
 
-/* The function types of WRITTEN replaced by the function values of ACTUAL. */
+/* The function types of WRITTEN replaced by the function values of ACTUAL; without it, by functions
+   of which no more is known than their type. */
 static Type put_functions(Checker *c, Type written, Type actual) {
-    if (!written->has_fns || !actual || is_poison(actual)) return written;
-    if (written->kind == TYPE_FN) return actual;
-    if (written->kind != TYPE_TUPLE || actual->kind != TYPE_TUPLE) return written;
+    if (!written->has_fns) return written;
+    if (written->kind == TYPE_FN)
+        return actual ? actual : type_fnval(c->types, fnvalue_opaque(c, written));
+    if (written->kind != TYPE_TUPLE || (actual && actual->kind != TYPE_TUPLE)) return written;
     TypePart *parts = ARENA_ARRAY(c->arena, TypePart, written->nparts);
     for (uint32_t i = 0; i < written->nparts; i++) {
         parts[i] = written->parts[i];
-        parts[i].type = put_functions(c, parts[i].type, actual->parts[i].type);
+        parts[i].type = put_functions(c, parts[i].type, actual ? actual->parts[i].type : NULL);
     }
     return type_tuple(c->types, written->nparts, parts);
 }
@@ -151,25 +153,25 @@ static bool written_i64(const AstParam *p) {
 }
 
 static uint8_t written_act(Checker *c, AstNode *act, Type type, bool mut) {
-    if (!act) return default_act(type, mut);
+    if (!act) return activity_default(type, mut);
     AstActivity *a = (AstActivity *)act;
     if (a->kind == ACT_BATCH || a->kind == ACT_BATCH_NONEED)
-        diag_report(c->diags, DIAG_NOT_SUPPORTED, act->span,
+        diag_report(c->diags, DIAG_NOT_YET, act->span,
                     "BatchDuplicated is not supported yet");
     if (a->kind != ACT_CONST && !type->has_floats && !is_poison(type)) {
-        diag_report(c->diags, DIAG_ACTIVITY_TYPE, act->span,
+        diag_report(c->diags, DIAG_ACT_INTEGER, act->span,
                     "a value of type %s has no derivative", type_text(c->types, type));
         diag_help(c->diags, (Span){0}, "leave the word out, or write `Const`");
         return ACT_CONST;
     }
     if (a->kind == ACT_ACTIVE && mut) {
-        diag_report(c->diags, DIAG_ACTIVE_MUT, act->span,
+        diag_report(c->diags, DIAG_ACT_ACTIVE_MUT, act->span,
                     "`Active` on a `mut` parameter: memory needs a shadow");
         diag_help(c->diags, (Span){0}, "write `Duplicated`");
         return ACT_DUPLICATED;
     }
     if (a->kind == ACT_DUPLICATED_NONEED && !mut) {
-        diag_report(c->diags, DIAG_NONEED_VALUE, act->span,
+        diag_report(c->diags, DIAG_ACT_NONEED, act->span,
                     "`DuplicatedNoNeed` is for `mut` parameters: a value has no final state");
         diag_help(c->diags, (Span){0}, "write `Duplicated`");
         return ACT_DUPLICATED;
@@ -350,7 +352,7 @@ static void attach_rule(Checker *c, Instance *inst, const Map *generics, Span sp
     for (uint32_t i = 0; i < inst->nparams && inst->rule; i++) {
         AstParam *p = AST_AS(Param, rule->ast->params.at[i]);
         uint8_t act = p->act ? (uint8_t)((AstActivity *)p->act)->kind
-                             : default_act(inst->params[i]->type, p->mut != 0);
+                             : activity_default(inst->params[i]->type, p->mut != 0);
         inst->rule_active[i] = act != ACT_CONST;
     }
 }
@@ -396,7 +398,7 @@ static Instance *rule_instance(Checker *c, const RuleDecl *rule, const Instance 
     for (uint32_t i = 0; i < n; i++) {
         AstParam *p = AST_AS(Param, ast->params.at[i]);
         Type type = resolve_type(&s, p->type);
-        uint8_t act = p->act ? (uint8_t)((AstActivity *)p->act)->kind : default_act(type, false);
+        uint8_t act = p->act ? (uint8_t)((AstActivity *)p->act)->kind : activity_default(type, false);
         AstNode *pat = at < forward->params.len ? forward->params.at[at++] : NULL;
         AstIdent id = pat && pat->kind == AST_PatName ? ((AstPatName *)pat)->name : (AstIdent){0};
         instance_set_param(c, inst, i, id.sym, type, false, act, id.span);
@@ -412,7 +414,7 @@ static Instance *rule_instance(Checker *c, const RuleDecl *rule, const Instance 
     info->declared_result = inst->result;
     inst->nparams = n + ntangents + 1;
     instance_set_param(c, inst, n + ntangents, intern(c->interner, "result"), inst->result, false,
-                       default_act(inst->result, false), ast->path->span);
+                       activity_default(inst->result, false), ast->path->span);
     instance_collect_sizes(inst, info);
     info->body = forward->body;
     vec_push(&c->queue, inst);

@@ -94,6 +94,8 @@ struct FnChecker {
     bool no_return;             /* in a lambda: no return */
     Type result;                /* as declared; NULL in lambdas */
     AstNode *whole;             /* the body, to look for later definitions */
+    AstNode *pre_node;          /* an argument that was checked to choose an overload: its value */
+    Tree *pre_value;
     VEC(Type) returns;          /* where the result holds functions: what is returned */
 };
 
@@ -248,18 +250,24 @@ ParallelSave parallel_enter(FnChecker *f, const char *what);
 void parallel_leave(FnChecker *f, ParallelSave save);
 
 /* ---- heads ---- */
+/* What is iterated over: a range or an array; the type of the pattern. */
+bool head_iter(FnChecker *f, AstNode *iter, TreeHead *head, Type *elem);
+/* The number of trips of a range as a size, or NULL. */
+Size head_count(FnChecker *f, const Tree *lo, const Tree *hi, const Tree *step);
 typedef struct Heads {
     uint32_t n;
     TreeHead *heads;
     Tree *where;
     uint32_t scope_mark, size_mark;
     Tree *node;             /* takes the checks */
+    bool dependent;         /* a range depends on an earlier index */
     ParallelSave save;
 } Heads;
 bool heads_enter(FnChecker *f, AstComp *node, Heads *heads, bool reduction);
 void heads_leave(FnChecker *f, Heads *heads);
 /* The array that `[for ...]` makes, from a head as the last argument. */
 Tree *finish_comp(FnChecker *f, Heads *heads, Tree *body, Span span);
+Tree *flatten(FnChecker *f, Tree *array); /* to rank 1 */
 /* sum, min, ... with a head or of an array; NULL: not a reduction that the tree has. */
 Tree *check_reduction(FnChecker *f, AstCall *node, int32_t builtin, Type expected);
 
@@ -301,6 +309,13 @@ bool match_args(FnChecker *f, const AstCall *call, const char *callee, uint32_t 
    parameters' types, lifted if all is scalar and an argument is an array. */
 Tree *build_call(FnChecker *f, Instance *inst, CallArg *args, Tree *fn_value, Type expected,
                  const char *callee, Span span);
+/* Of calls element by element: the shape that the array arguments from FROM on share (NULL: none),
+   and the type of a result with that shape. */
+bool lift_shape(FnChecker *f, Tree *node, uint32_t from, Type *shape, const char *callee);
+Type lift_type(FnChecker *f, Type result, Type shape);
+/* VALUE in a variable of its own (*LET, NULL if it is simple), and a value behind such lets. */
+Tree *hoist(FnChecker *f, Tree *value, Size size, Tree **let);
+Tree *with_lets(FnChecker *f, uint32_t n, Tree *const *lets, Tree *value);
 Tree *call_decl(FnChecker *f, const FnDecl *decl, AstCall *call, Type expected);
 /* A call of a function value; FN_VALUE its tree, FN_TYPE its declared TYPE_FN or NULL. */
 Tree *call_value(FnChecker *f, Tree *fn_value, Type fn_type, AstCall *call, Type expected);
@@ -312,6 +327,14 @@ Tree *call_math(FnChecker *f, int32_t row, uint32_t n, CallArg *args, Type expec
 Tree *call_builtin(FnChecker *f, int32_t row, AstCall *call, Type expected, bool others);
 Tree *call_struct(FnChecker *f, const StructDecl *decl, AstCall *call, Type expected);
 Tree *call_conversion(FnChecker *f, Scalar to, AstCall *call);
+/* Names in an expression that is not checked after an error: they count as used. */
+void mark_names(FnChecker *f, AstNode *node);
+/* A reduction of the prelude (mean, norm, ...): arrays of any rank, heads with array bodies.  NULL:
+   an ordinary call. */
+bool is_reduction_name(FnChecker *f, const FnDecl *decl);
+Tree *call_reduction_fn(FnChecker *f, const FnDecl *decl, AstCall *call, Type expected);
+/* The type written for parameter I of a lambda, sizes open; NULL: none. */
+Type lambda_param_hint(Checker *c, const FnValue *fn, uint32_t i);
 /* The array argument of a call that may be a head. */
 Tree *check_arg(FnChecker *f, AstNode *node, Type expected);
 
@@ -355,7 +378,7 @@ Type class_representative(Checker *c, Sym cls);
 
 /* ---- bodies ---- */
 Tree *require_result(FnChecker *f, Tree *value);
-uint8_t default_act(Type type, bool mut);
+uint8_t activity_default(Type type, bool mut);
 /* Parameter I of INST (of N), with its activity; its scope binding is made by check_body. */
 void instance_set_param(Checker *c, Instance *inst, uint32_t i, Sym name, Type type, bool mut,
                         uint8_t act, Span span);
@@ -370,7 +393,19 @@ void fn_checker_end(FnChecker *f);
 Instance *instance_of_lambda(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
                              Span span);
 
-/* ---- derivatives (deriv.c; deriv_stub.c) ---- */
+/* Nothing active is stored in Const memory (activity.c). */
+void check_activity(Checker *c, const Instance *inst);
+
+/* Calls VISIT for every tree directly in it, in the order of evaluation. */
+void tree_children(const Tree *tree, void (*visit)(const Tree *child, void *data), void *data);
+
+/* ---- items ---- */
+/* Checks every item of the main module and collects the roots. */
+void check_items(Checker *c, uint32_t which);
+/* Checks the bodies that wait, and those that they make wait. */
+void check_queue(Checker *c);
+
+/* ---- derivatives (deriv.c) ---- */
 /* `grad f`, `jvp[primal] f(Active, Const)` as a value: of kind FN_DERIV; a pair for split. */
 Tree *check_deriv_value(FnChecker *f, AstDeriv *node, Type expected);
 /* A call of a derivative: DERIV is of kind FN_DERIV, FN_VALUE its tree (captures). */

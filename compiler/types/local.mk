@@ -1,6 +1,37 @@
 # The files of compiler/types, headers and tables included.
 libdslc_la_SOURCES += \
-	compiler/types/deriv-request.c \
-	compiler/types/deriv-sig.c \
-	compiler/types/deriv.c \
-	compiler/types/deriv.h
+  %D%/activity.c \
+  %D%/args.c \
+  %D%/body.c \
+  %D%/builtin.c %D%/builtin.h \
+  %D%/builtin_array.c \
+  %D%/call.c \
+  %D%/check.c %D%/check.h \
+  %D%/comp.c \
+  %D%/default.c \
+  %D%/deriv-request.c \
+  %D%/deriv-sig.c \
+  %D%/deriv.c %D%/deriv.h \
+  %D%/dump.c \
+  %D%/expr.c \
+  %D%/fnvalue.c \
+  %D%/generic.c \
+  %D%/index.c \
+  %D%/instance.c \
+  %D%/internal.h \
+  %D%/item.c \
+  %D%/literal.c \
+  %D%/match.c \
+  %D%/op.c \
+  %D%/place.c \
+  %D%/print.c \
+  %D%/reduce.c \
+  %D%/resolve.c \
+  %D%/scope.c \
+  %D%/size.c \
+  %D%/sizes.c \
+  %D%/stmt.c \
+  %D%/table.h \
+  %D%/tree.c %D%/tree.h \
+  %D%/type.c %D%/type.h \
+  %D%/walk.c

@@ -51,6 +51,7 @@ typedef struct FnValue {
     Local **captures;           /* outer variables; types are theirs */
     const struct DerivSpec *deriv;
     int32_t math, builtin;      /* ROW; also of a NAMED function with such a row beside it; else -1 */
+    Instance *instance;         /* NAMED with type arguments, dot<f32>: that instance; else NULL */
     Type opaque;                /* OPAQUE: its TYPE_FN */
     const char *name;           /* for messages */
 } FnValue;
@@ -121,7 +122,7 @@ typedef enum TreeKind {
     T_INT, T_FLOAT, T_BOOL, T_STR, /* constants of the node's type (value, real, text) */
     T_LOCAL,      /* local */
     T_SIZE,       /* an i64 that is a size of a type: size */
-    T_OP,         /* op (AstOp, not AND OR MATMUL), args; lifted: element by element */
+    T_OP,         /* op (AstOp, not MATMUL; AND OR only lifted), args; lifted: element by element */
     T_MATH,       /* builtin = row of math.def; lifted */
     T_SCALAR_FN,  /* builtin = a SCALAR row of builtins.def; lifted */
     T_CAST,       /* args[0] to the node's type (element type if lifted) */
@@ -137,7 +138,7 @@ typedef enum TreeKind {
                      of an array of tuples or structs: the component array */
     T_ARRAY,      /* args are elements or sub-arrays; a new first dimension */
     T_INDEX,      /* args[0], subs */
-    T_COMP,       /* heads, where, body -> array */
+    T_COMP,       /* heads, where, body -> array; with where of rank 1, whatever the number of heads */
     T_REDUCE,     /* reduce, heads, where, body -> scalar (or array, element by element).  Also of a
                      whole array: its heads are made up. */
     T_IF,         /* args[0], body, other (may be NULL for a unit if) */

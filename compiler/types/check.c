@@ -1,0 +1,104 @@
+/* The checker as a whole: modules, items, bodies, then what the roots reach. */
+#include "types/internal.h"
+
+#include <string.h>
+
+Checker *checker_new(Arena *arena, Interner *interner, Sources *sources, Diags *diags,
+                     const CheckOptions *options) {
+    Checker *c = ARENA_NEW(arena, Checker);
+    c->arena = arena;
+    c->interner = interner;
+    c->sources = sources;
+    c->diags = diags;
+    if (options) c->options = *options;
+    c->types = type_table_new(arena, interner);
+    modules_init(&c->modules, arena, interner, sources, diags);
+    c->modules.include_dirs = c->options.include_dirs;
+    c->modules.ninclude_dirs = c->options.ninclude_dirs;
+    c->modules.stdlib_dir = c->options.stdlib_dir;
+    return c;
+}
+
+void checker_free(Checker *c) {
+    for (uint32_t i = 0; i < c->all.len; i++) {
+        InstanceInfo *info = info_of(c, c->all.at[i]);
+        map_free(&info->generics);
+        map_free(&info->sizes);
+        map_free(&info->bindable);
+        map_free(&info->fn_only);
+    }
+    vec_free(&c->all);
+    vec_free(&c->queue);
+    vec_free(&c->canonical);
+    map_free(&c->instances);
+    map_free(&c->infos);
+    map_free(&c->fn_values);
+    map_free(&c->lambdas);
+    map_free(&c->struct_types);
+    map_free(&c->constants);
+    map_free(&c->signatures);
+    map_free(&c->integers);
+    if (c->program) {
+        vec_free(&c->program->roots);
+        vec_free(&c->program->instances);
+    }
+    modules_free(&c->modules);
+    type_table_free(c->types);
+}
+
+void check_queue(Checker *c) {
+    while (c->queue_head < c->queue.len) check_body(c, c->queue.at[c->queue_head++]);
+}
+
+/* ---- what the roots reach, callees first ---- */
+
+typedef struct Reach {
+    Checker *c;
+    Bitset seen;
+} Reach;
+
+static void reach(Reach *r, Instance *inst);
+
+static void reach_tree(const Tree *tree, void *data) {
+    Reach *r = data;
+    if (tree->instance) reach(r, tree->instance);
+    if (tree->instance32) reach(r, tree->instance32);
+    tree_children(tree, reach_tree, data);
+}
+
+static void reach(Reach *r, Instance *inst) {
+    if (!inst || !bitset_add(&r->seen, inst->id)) return;
+    if (inst->body) reach_tree(inst->body, r);
+    reach(r, inst->rule);
+    if (inst->deriv) reach(r, inst->deriv->base_instance);
+    vec_push(&r->c->program->instances, inst);
+}
+
+static void collect_instances(Checker *c) {
+    Reach r = {.c = c};
+    Program *program = c->program;
+    for (uint32_t i = 0; i < program->roots.len; i++) {
+        const Root *root = &program->roots.at[i];
+        reach(&r, root->instance);
+        uint32_t n = root->defaults ? root->instance->nparams : 0;
+        for (uint32_t k = 0; k < n; k++) reach(&r, root->defaults[k]);
+    }
+    for (uint32_t w = 0; w < 2; w++)
+        for (uint32_t row = 0; row < MATH_ROWS; row++) reach(&r, program->math_rules[w][row]);
+    bitset_free(&r.seen);
+}
+
+Program *check_program(Checker *c, const SourceFile *file, uint32_t which) {
+    c->program = ARENA_NEW(c->arena, Program);
+    c->program->types = c->types;
+    for (uint32_t w = 0; w < 2; w++)
+        c->program->math_rules[w] = ARENA_ARRAY(c->arena, Instance *, MATH_ROWS);
+    c->main = modules_load(&c->modules, file);
+    check_items(c, which);
+    check_queue(c);
+    if (!diags_errors(c->diags)) {
+        module_warn_unused(&c->modules, c->main);
+        collect_instances(c);
+    }
+    return c->program;
+}

@@ -1,0 +1,241 @@
+/* Items of the main module: each is checked at least once, generic functions for representatives of
+   their type variables; what must be compiled becomes a root. */
+#include "types/internal.h"
+
+#include <string.h>
+
+typedef struct Items {
+    Checker *c;
+    uint32_t which;
+} Items;
+
+static void add_root(Items *it, RootKind kind, const char *name, Instance *inst, AstText doc,
+                     Span span) {
+    if (!(it->which & (1u << kind)) || !inst) return;
+    Root root = {.kind = kind, .name = name, .instance = inst, .span = span};
+    root.doc = doc.len ? arena_strndup(it->c->arena, doc.at, doc.len) : NULL;
+    vec_push(&it->c->program->roots, root);
+}
+
+static void not_yet(Items *it, Span span, const char *what) {
+    diag_report(it->c->diags, DIAG_NOT_YET, span, "%s is not supported yet", what);
+}
+
+/* ---- functions ---- */
+
+static void check_class_names(Items *it, const AstFn *fn) {
+    static const char *const classes[] = {"any", "num", "float", "int", "complex", "array"};
+    for (uint32_t i = 0; i < fn->generics.len; i++) {
+        AstGeneric *g = AST_AS(Generic, fn->generics.at[i]);
+        bool known = !g->cls.sym;
+        for (uint32_t k = 0; k < 6 && !known; k++) known = !strcmp(g->cls.sym->text, classes[k]);
+        if (known) continue;
+        diag_report(it->c->diags, DIAG_UNKNOWN_TYPE, g->cls.span, "there is no class `%s`",
+                    g->cls.sym->text);
+        const char *closest = diag_closest(g->cls.sym->text, classes, 6);
+        if (closest) diag_help(it->c->diags, (Span){0}, "did you mean `%s`?", closest);
+    }
+}
+
+static Instance *representative(Items *it, const FnDecl *decl) {
+    Checker *c = it->c;
+    Signature *sig = signature_of(c, decl);
+    Map generics = {0};
+    for (uint32_t i = 0; i < sig->generics->len; i++) {
+        AstGeneric *g = AST_AS(Generic, sig->generics->at[i]);
+        map_setp(&generics, g->name.sym, (void *)class_representative(c, g->cls.sym));
+    }
+    Instance *inst = instance_of_decl(c, decl, &generics, NULL, (Span){0});
+    map_free(&generics);
+    return inst;
+}
+
+static void check_defaults(Items *it, Instance *inst, const FnDecl *decl, Root *root) {
+    Checker *c = it->c;
+    const AstList *params = &decl->ast->params;
+    if (root) {
+        root->defaults = ARENA_ARRAY(c->arena, Instance *, params->len);
+        root->default_texts = ARENA_ARRAY(c->arena, const char *, params->len);
+        root->param_docs = ARENA_ARRAY(c->arena, const char *, params->len);
+    }
+    for (uint32_t i = 0; i < params->len; i++) {
+        AstParam *p = AST_AS(Param, params->at[i]);
+        Instance *value = p->value ? instance_of_default(c, inst, i, p->value->span) : NULL;
+        if (!root) continue;
+        root->defaults[i] = value;
+        if (p->doc.len) root->param_docs[i] = arena_strndup(c->arena, p->doc.at, p->doc.len);
+        if (!p->value) continue;
+        const SourceFile *file = sources_file(c->sources, p->value->span.begin);
+        root->default_texts[i] =
+            arena_strndup(c->arena, file->text + (p->value->span.begin - file->base),
+                          p->value->span.end - p->value->span.begin);
+    }
+}
+
+static void check_main(Items *it, Instance *inst, const FnDecl *decl) {
+    Checker *c = it->c;
+    bool fits = inst->result->kind == TYPE_UNIT || is_scalar_of(inst->result, SCALAR_I32);
+    if (!fits && !is_poison(inst->result))
+        diag_report(c->diags, DIAG_MAIN_RESULT, decl->ast->ret ? decl->ast->ret->span
+                                                               : decl->ast->name.span,
+                    "`main` returns nothing or an i32, not a value of type %s",
+                    type_text(c->types, inst->result));
+    add_root(it, ROOT_MAIN, "main", inst, decl->ast->doc, decl->ast->name.span);
+    bool added = it->which & (1u << ROOT_MAIN);
+    check_defaults(it, inst, decl, added ? &vec_last(&c->program->roots) : NULL);
+}
+
+static void check_fn(Items *it, AstFn *fn) {
+    Checker *c = it->c;
+    if (fn->kernel) {
+        not_yet(it, fn->name.span, "`kernel`");
+        return;
+    }
+    const Item *item = fn->name.sym ? module_item(c->main, fn->name.sym) : NULL;
+    if (!item || item->kind != ITEM_FN) return; /* declared twice */
+    const FnDecl *decl = item->fn;
+    while (decl && decl->ast != fn) decl = decl->next;
+    if (!decl) return;
+    check_class_names(it, fn);
+    Instance *inst = representative(it, decl);
+    bool is_main = !strcmp(fn->name.sym->text, "main") && !fn->generics.len;
+    if (is_main) check_main(it, inst, decl);
+    else check_defaults(it, inst, decl, NULL);
+    if (!fn->exported) return;
+    if (fn->generics.len) {
+        diag_report(c->diags, DIAG_EXPORT_GENERIC, fn->name.span,
+                    "`%s` is generic and cannot be exported as it is", fn->name.sym->text);
+        diag_help(c->diags, (Span){0}, "export an instance: `export %s64 = %s<f64>;`",
+                  fn->name.sym->text, fn->name.sym->text);
+        return;
+    }
+    add_root(it, ROOT_EXPORT, fn->name.sym->text, inst, fn->doc, fn->name.span);
+}
+
+static bool extern_type(Type type) {
+    return is_poison(type) || type->kind == TYPE_STR || is_scalar(type) ||
+           (is_array(type) && is_scalar(type->elem));
+}
+
+static void check_extern(Items *it, AstExtern *ext) {
+    Checker *c = it->c;
+    const Item *item = ext->name.sym ? module_item(c->main, ext->name.sym) : NULL;
+    if (!item || item->kind != ITEM_FN || item->fn->ext != ext) return;
+    Instance *inst = instance_of_decl(c, item->fn, NULL, NULL, ext->name.span);
+    for (uint32_t i = 0; i < inst->nparams; i++)
+        if (!extern_type(inst->params[i]->type))
+            diag_report(c->diags, DIAG_EXTERN_TYPE, inst->params[i]->span,
+                        "a value of type %s cannot be passed to C here",
+                        type_text(c->types, inst->params[i]->type));
+    if (inst->result->kind != TYPE_UNIT && !is_scalar(inst->result) && !is_poison(inst->result))
+        diag_report(c->diags, DIAG_EXTERN_TYPE, ext->ret->span,
+                    "a C function cannot return a value of type %s",
+                    type_text(c->types, inst->result));
+}
+
+/* ---- constants, exported derivatives ---- */
+
+static void module_checker(Checker *c, FnChecker *f, Module *m, Span span) {
+    Instance *home = instance_new(c, INSTANCE_FN, m->name->text, span);
+    info_of(c, home)->module = m;
+    home->checked = true;
+    fn_checker_begin(f, c, home, m);
+}
+
+static const ConstDecl *declared_const(Items *it, AstIdent name) {
+    const Item *item = name.sym ? module_item(it->c->main, name.sym) : NULL;
+    return item && item->kind == ITEM_CONST ? item->cnst : NULL;
+}
+
+static void check_const(Items *it, AstConst *node) {
+    AstIdent names[2] = {node->name, node->name2};
+    for (uint32_t i = 0; i < 2; i++) {
+        const ConstDecl *decl = declared_const(it, names[i]);
+        if (!decl || decl->ast != node) continue;
+        FnChecker f;
+        module_checker(it->c, &f, it->c->main, node->node.span);
+        const_tree(&f, decl, names[i].span);
+        fn_checker_end(&f);
+        int64_t value;
+        if (const_integer(it->c, decl, &value)) instance_of_const(it->c, decl, names[i].span);
+    }
+}
+
+static void check_export(Items *it, AstExportOp *node) {
+    Checker *c = it->c;
+    AstIdent names[2] = {node->name, node->name2};
+    for (uint32_t i = 0; i < 2; i++) {
+        const ConstDecl *decl = declared_const(it, names[i]);
+        if (!decl || decl->exported != node) continue;
+        FnChecker f;
+        module_checker(c, &f, c->main, node->node.span);
+        Tree *tree = const_tree(&f, decl, names[i].span);
+        Type type = tree->type;
+        Instance *inst = NULL;
+        if (type->kind == TYPE_FNVAL) {
+            inst = instance_of_fnvalue(c, type->fn, 0, NULL, node->value->span);
+        } else if (!is_poison(type)) {
+            diag_report(c->diags, DIAG_EXPORT_VALUE, node->value->span,
+                        "a value of type %s cannot be exported", type_text(c->types, type));
+        }
+        fn_checker_end(&f);
+        add_root(it, ROOT_EXPORT, names[i].sym->text, inst, node->doc, names[i].span);
+    }
+}
+
+/* ---- tests ---- */
+
+static void check_test(Items *it, AstTest *node) {
+    Checker *c = it->c;
+    const char *name = arena_strndup(c->arena, node->name.at, node->name.len);
+    Instance *inst = instance_new(c, INSTANCE_FN, name, node->node.span);
+    InstanceInfo *info = info_of(c, inst);
+    info->module = c->main;
+    info->body = node->body;
+    info->asked_at = node->node.span;
+    inst->result_act = ACT_CONST;
+    instance_queue(c, inst);
+    add_root(it, node->bench ? ROOT_BENCH : ROOT_TEST, name, inst, (AstText){"", 0},
+             node->node.span);
+}
+
+static void check_derivative(Items *it, AstDerivative *node) {
+    if (!it->c->main->is_std) not_yet(it, node->path->span, "`derivative`");
+}
+
+/* In the standard library's own files rules are checked as they stand. */
+static void check_std_rules(Items *it) {
+    Checker *c = it->c;
+    if (!c->main->is_std) return;
+    for (uint32_t i = 0; i < c->modules.rules.len; i++) {
+        const RuleDecl *rule = c->modules.rules.at[i];
+        if (rule->fn) representative(it, rule->fn);
+        if (rule->math < 0) continue;
+        need_math_rule(c, rule->math, SCALAR_F32, rule->ast->path->span);
+        need_math_rule(c, rule->math, SCALAR_F64, rule->ast->path->span);
+    }
+}
+
+void check_items(Checker *c, uint32_t which) {
+    Items it = {c, which};
+    const AstFile *file = c->main->ast;
+    for (uint32_t i = 0; file && i < file->items.len; i++) {
+        AstNode *node = file->items.at[i];
+        if (node->poison) continue;
+        switch ((AstKind)node->kind) {
+        case AST_Fn: check_fn(&it, (AstFn *)node); break;
+        case AST_Extern: check_extern(&it, (AstExtern *)node); break;
+        case AST_Const: check_const(&it, (AstConst *)node); break;
+        case AST_ExportOp: check_export(&it, (AstExportOp *)node); break;
+        case AST_Test: check_test(&it, (AstTest *)node); break;
+        case AST_Derivative: check_derivative(&it, (AstDerivative *)node); break;
+        case AST_Struct: {
+            const Item *item = module_item(c->main, ((AstStruct *)node)->name.sym);
+            if (item && item->kind == ITEM_STRUCT) struct_type(c, item->strct);
+            break;
+        }
+        default: break;
+        }
+    }
+    check_std_rules(&it);
+}
