@@ -14,7 +14,7 @@ typedef struct FnDecl {
     AstFn *ast;         /* NULL for an extern */
     AstExtern *ext;
     struct RuleDecl *rule; /* a `derivative` for it, or NULL */
-    uint32_t index;     /* among overloads of one name (prelude only) */
+    uint32_t index;     /* among overloads of one name (standard library only) */
     struct FnDecl *next; /* the next overload, or NULL */
 } FnDecl;
 
@@ -41,7 +41,11 @@ typedef struct ConstDecl {
     uint32_t part;      /* of (a, b) = split f: 0 or 1 */
 } ConstDecl;
 
-typedef enum ItemKind { ITEM_NONE, ITEM_FN, ITEM_STRUCT, ITEM_CONST, ITEM_MODULE, ITEM_BUILTIN, ITEM_MATH, ITEM_AMBIGUOUS } ItemKind;
+typedef enum ItemKind {
+    ITEM_NONE, ITEM_FN, ITEM_STRUCT, ITEM_CONST, ITEM_MODULE, ITEM_BUILTIN, ITEM_MATH,
+    ITEM_AMBIGUOUS,
+    ITEM_POISON /* of a module that was not found: reported */
+} ItemKind;
 
 typedef struct Item {
     ItemKind kind;

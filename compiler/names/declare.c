@@ -32,7 +32,7 @@ static void declare_fn(ModuleSet *set, Module *m, AstFn *fn, AstExtern *ext) {
     FnDecl *decl = ARENA_NEW(set->arena, FnDecl);
     *decl = (FnDecl){.name = name.sym, .module = m, .ast = fn, .ext = ext};
     Item *old = name.sym ? map_getp(&m->items, name.sym) : NULL;
-    if (old && old->kind == ITEM_FN && m == set->prelude) {
+    if (old && old->kind == ITEM_FN && m->is_std) {
         FnDecl *last = old->fn;
         while (last->next) last = last->next;
         decl->index = last->index + 1;

@@ -129,6 +129,9 @@ static void bring(ModuleSet *set, Module *m, const AstName *name, const Module *
                     "module `%s` has no `%s`", from->name->text, name->name.sym->text);
         const char *closest = module_closest(from, name->name.sym);
         if (closest) diag_help(set->diags, (Span){0}, "did you mean `%s`?", closest);
+        item = ARENA_NEW(set->arena, Item);
+        *item = (Item){.kind = ITEM_POISON, .span = name->node.span, .from = m};
+        map_setp(&m->brought, name->name.sym, item);
         return;
     }
     Item *copy = ARENA_NEW(set->arena, Item);
@@ -147,6 +150,18 @@ static Sym path_last(const AstNode *path) {
                                    : ((const AstName *)path)->name.sym;
 }
 
+/* What a module that was not found should have brought: nobody complains about it again. */
+static void poison_names(ModuleSet *set, Module *m, const AstUse *use) {
+    Item *item = ARENA_NEW(set->arena, Item);
+    *item = (Item){.kind = ITEM_POISON, .span = use->path->span, .from = m};
+    for (uint32_t k = 0; k < use->names.len; k++) {
+        Sym name = ((AstName *)use->names.at[k])->name.sym;
+        map_setp(&m->brought, name, item);
+    }
+    if (use->names.len) return;
+    map_setp(&m->modules, use->alias.sym ? use->alias.sym : path_last(use->path), item);
+}
+
 void module_load_uses(ModuleSet *set, Module *m) {
     if (!m->ast) return;
     for (uint32_t i = 0; i < m->ast->items.len; i++) {
@@ -154,7 +169,10 @@ void module_load_uses(ModuleSet *set, Module *m) {
         if (node->kind != AST_Use || node->poison) continue;
         AstUse *use = (AstUse *)node;
         Module *used = load_used(set, m, use);
-        if (!used) continue;
+        if (!used) {
+            poison_names(set, m, use);
+            continue;
+        }
         for (uint32_t k = 0; k < use->names.len; k++)
             bring(set, m, (AstName *)use->names.at[k], used);
         if (use->names.len) continue;

@@ -347,7 +347,7 @@ static void require_args(Building *b, const CallArg *args) {
     if (!require_all(f, b->n, b->call->args + ncap, wants, b->call, hows)) b->ok = false;
 }
 
-Tree *build_call(FnChecker *f, Instance *inst, CallArg *args, Tree *fn_value, Type expected,
+Tree *call_instance(FnChecker *f, Instance *inst, CallArg *args, Tree *fn_value, Type expected,
                  const char *callee, Span span) {
     (void)expected;
     Building b = {.f = f, .inst = inst, .callee = callee, .ok = true};

@@ -7,6 +7,7 @@ void fn_checker_begin(FnChecker *f, Checker *c, Instance *inst, Module *module) 
     InstanceInfo *info = info_of(c, inst);
     *f = (FnChecker){.c = c, .inst = inst, .info = info, .module = module, .outer = c->current};
     f->generics = info ? &info->generics : NULL;
+    f->errors = diags_errors(c->diags);
     for (uint32_t i = 0; i < inst->nparams; i++) vec_push(&f->locals, inst->params[i]);
     c->current = f;
     c->depth++;

@@ -212,7 +212,7 @@ Tree *call_decl(FnChecker *f, const FnDecl *decl, AstCall *call, Type expected) 
         for (uint32_t i = 0; i < n; i++)
             if (!args[i].node && !args[i].value)
                 args[i].value = default_arg(f, inst, i, args, span, &lets, &nlets);
-        result = build_call(f, inst, args, NULL, expected, decl->name->text, span);
+        result = call_instance(f, inst, args, NULL, expected, decl->name->text, span);
         if (nlets) result = with_lets(f, nlets, lets, result);
     }
     map_free(&in.bound);
@@ -261,7 +261,7 @@ static Tree *call_declared(FnChecker *f, Tree *fn_value, Type fn_type, AstCall *
                             .have = ast_text(f, args[i].node), .bind = &bind};
     }
     if (!lifted) ok = require_all(f, n, values, types, holder, hows);
-    Tree *result = ok ? build_call(f, inst, args, fn_value, NULL, callee, span)
+    Tree *result = ok ? call_instance(f, inst, args, fn_value, NULL, callee, span)
                       : tree_poison(f, span);
     Type want = fn_type->elem ? fn_type->elem : ty_unit(f);
     if (!is_poison(result->type) && !lifted && !want->has_fns && want->kind != TYPE_UNIT) {
@@ -299,7 +299,7 @@ static Tree *call_bare(FnChecker *f, Tree *fn_value, AstCall *call, Type expecte
         for (uint32_t i = 0; fn->instance && i < n; i++) names[i] = fn->instance->params[i]->name;
         if (!match_args(f, call, fnvalue_name(fn), n, names, NULL, args)) return tree_poison(f, span);
         if (fn->instance)
-            return build_call(f, fn->instance, args, fn_value, expected, fnvalue_name(fn), span);
+            return call_instance(f, fn->instance, args, fn_value, expected, fnvalue_name(fn), span);
         Type *types = ARENA_ARRAY(f->c->arena, Type, n);
         bool arrays = false;
         for (uint32_t i = 0; i < n; i++) {
@@ -316,7 +316,7 @@ static Tree *call_bare(FnChecker *f, Tree *fn_value, AstCall *call, Type expecte
         }
         (void)arrays;
         Instance *inst = instance_of_fnvalue(f->c, fn, n, types, span);
-        return inst ? build_call(f, inst, args, fn_value, expected, fnvalue_name(fn), span)
+        return inst ? call_instance(f, inst, args, fn_value, expected, fnvalue_name(fn), span)
                     : tree_poison(f, span);
     }
     if (fn->kind == FN_ROW)
@@ -590,6 +590,7 @@ static Tree *call_item(FnChecker *f, const NameLookup *found, AstCall *call, Sym
     case ITEM_CONST:
     case ITEM_MODULE:
     case ITEM_AMBIGUOUS:
+    case ITEM_POISON:
     case ITEM_NONE: break;
     }
     return NULL;

@@ -215,9 +215,9 @@ static void fill_params(Checker *c, Instance *inst, const Instance *base, const 
 static void inherit_info(Checker *c, Instance *inst, const Instance *base) {
     InstanceInfo *info = info_of(c, inst), *from = info_of(c, base);
     info->module = from->module;
-    info->generics = from->generics;
-    info->sizes = from->sizes;
-    info->bindable = from->bindable;
+    map_copy(&info->generics, &from->generics);
+    map_copy(&info->sizes, &from->sizes);
+    map_copy(&info->bindable, &from->bindable);
     info->declared = ARENA_ARRAY(c->arena, Type, inst->nparams + 1);
     info->declared_result = inst->result;
     for (uint32_t k = 0; from->declared && k < inst->nparams; k++) {

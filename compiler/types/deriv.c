@@ -430,7 +430,7 @@ Tree *check_deriv_call(FnChecker *f, const FnValue *deriv, AstCall *call, Tree *
     settle_slots(&d, act);
     Instance *inst = deriv_instance(f->c, d.request, base_inst, act, span);
     if (!fill_rest(&d, inst)) return tree_poison(f, span);
-    return build_call(f, inst, d.args, fn_value, expected, inst->name, span);
+    return call_instance(f, inst, d.args, fn_value, expected, inst->name, span);
 }
 
 Tree *check_deriv_apply(FnChecker *f, AstDeriv *node, AstCall *call, Type expected) {

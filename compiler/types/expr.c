@@ -151,6 +151,7 @@ static Tree *item_value(FnChecker *f, const NameLookup *found, Sym name, Span sp
         diag_help(f->c->diags, (Span){0}, "use the modules themselves and write `%s.%s`",
                   found->item->from->name->text, name->text);
         return tree_poison(f, span);
+    case ITEM_POISON: return tree_poison(f, span);
     case ITEM_NONE: break;
     }
     return NULL;

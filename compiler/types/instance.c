@@ -8,6 +8,10 @@ enum { CHAIN_LIMIT = 120 };
 
 InstanceInfo *info_of(Checker *c, const Instance *inst) { return map_getp(&c->infos, inst); }
 
+void map_copy(Map *to, const Map *from) {
+    for (uint32_t i = 0; i < from->len; i++) map_set(to, from->keys[i], from->values[i]);
+}
+
 /* ---- the table ---- */
 
 static uint64_t hash_key(uint32_t n, const void *const *key) {
@@ -325,7 +329,7 @@ static bool complete_var(Size var, void *data) {
 
 Type call_result(FnChecker *f, const Instance *inst, const Map *bind) {
     ResultMap r = {.f = f, .inst = inst};
-    for (uint32_t i = 0; i < bind->len; i++) map_set(&r.bind, bind->keys[i], bind->values[i]);
+    map_copy(&r.bind, bind);
     const InstanceInfo *info = info_of(f->c, inst);
     r.keep_captured = info && info->lambda && info->lambda->value->lambda_in == f->inst;
     for (uint32_t i = 0; i < inst->ncaptures; i++) {

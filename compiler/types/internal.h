@@ -91,6 +91,7 @@ struct FnChecker {
     uint32_t loops;             /* loops that break can leave, since the last parallel body */
     uint32_t parallel;          /* depth of parallel bodies */
     const char *parallel_what;  /* "a comprehension", "a reduction", ... */
+    uint32_t errors;            /* reported before this body: after new ones nothing is warned of */
     bool no_return;             /* in a lambda: no return */
     Type result;                /* as declared; NULL in lambdas */
     AstNode *whole;             /* the body, to look for later definitions */
@@ -155,7 +156,7 @@ Tree *check_tuple(FnChecker *f, AstTuple *node, Type expected);
 Tree *check_unary(FnChecker *f, AstUnary *node, Type expected);
 Tree *check_binary(FnChecker *f, AstBinary *node, Type expected);
 /* An operator on checked operands; LEFT_AST and RIGHT_AST for messages, may be NULL. */
-Tree *build_binary(FnChecker *f, AstOp op, Tree *left, Tree *right, Span span,
+Tree *op_binary(FnChecker *f, AstOp op, Tree *left, Tree *right, Span span,
                    const AstNode *left_ast, const AstNode *right_ast);
 Tree *check_index(FnChecker *f, AstIndex *node);
 /* Subscripts of a value of type BASE; sets the type of the result. */
@@ -307,7 +308,7 @@ bool match_args(FnChecker *f, const AstCall *call, const char *callee, uint32_t 
 /* A call of INST with an argument for each parameter that is no capture; FN_VALUE (a value of its
    function type, or NULL) gives the captures.  Sizes are unified, arguments checked against the
    parameters' types, lifted if all is scalar and an argument is an array. */
-Tree *build_call(FnChecker *f, Instance *inst, CallArg *args, Tree *fn_value, Type expected,
+Tree *call_instance(FnChecker *f, Instance *inst, CallArg *args, Tree *fn_value, Type expected,
                  const char *callee, Span span);
 /* Of calls element by element: the shape that the array arguments from FROM on share (NULL: none),
    and the type of a result with that shape. */
@@ -358,6 +359,7 @@ Instance *instance_of_row(Checker *c, const FnValue *fn, uint32_t nargs, const T
                           Span span);
 /* Makes sure that the body has been checked (functions whose result is only known then). */
 bool instance_need_body(Checker *c, Instance *inst, Span span);
+void map_copy(Map *to, const Map *from); /* TO is empty */
 InstanceInfo *info_of(Checker *c, const Instance *inst);
 /* The type of a call of INST whose size variables are bound in BIND: others are fresh. */
 Type call_result(FnChecker *f, const Instance *inst, const Map *bind);

@@ -190,7 +190,7 @@ static bool takes(AstOp op, Type elem) {
     return !is_complex(elem) || (op != AST_OP_MOD && !is_comparison(op));
 }
 
-Tree *build_binary(FnChecker *f, AstOp op, Tree *left, Tree *right, Span span, const AstNode *la,
+Tree *op_binary(FnChecker *f, AstOp op, Tree *left, Tree *right, Span span, const AstNode *la,
                    const AstNode *ra) {
     Type a = left->type, b = right->type;
     if (is_poison(a) || is_poison(b)) return tree_poison(f, span);
@@ -265,7 +265,7 @@ static Tree *check_power(FnChecker *f, AstBinary *node, Type expected) {
         find_natural(node->right, &n);
         right = check_value(f, node->right, rf && n == NATURAL_INT ? ty_i64(f) : rf ? left->type : NULL);
     }
-    return build_binary(f, AST_OP_POW, left, right, node->node.span, node->left, node->right);
+    return op_binary(f, AST_OP_POW, left, right, node->node.span, node->left, node->right);
 }
 
 Tree *check_binary(FnChecker *f, AstBinary *node, Type expected) {
@@ -285,7 +285,7 @@ Tree *check_binary(FnChecker *f, AstBinary *node, Type expected) {
         left = check_value(f, node->left, hint);
         right = check_value(f, node->right, rf ? left->type : hint);
     }
-    return build_binary(f, op, left, right, node->node.span, node->left, node->right);
+    return op_binary(f, op, left, right, node->node.span, node->left, node->right);
 }
 
 Tree *check_unary(FnChecker *f, AstUnary *node, Type expected) {

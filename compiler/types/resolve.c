@@ -214,7 +214,7 @@ static const StructDecl *find_struct(TypeScope *s, AstNode *path) {
         if (found.item) found.kind = found.item->kind;
     }
     if (found.kind == ITEM_STRUCT) return found.item->strct;
-    if (name) unknown_type(s, name, path->span);
+    if (name && found.kind != ITEM_POISON) unknown_type(s, name, path->span);
     return NULL;
 }
 

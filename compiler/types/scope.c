@@ -31,7 +31,7 @@ void scope_leave(FnChecker *f, uint32_t mark) {
         Binding b = vec_pop(&f->scope);
         bool dull = b.used || b.quiet || b.captured || !b.name || b.name->text[0] == '_' ||
                     is_poison(b.local->type) || b.local->is_size;
-        if (dull || f->module != f->c->main) continue;
+        if (dull || f->module != f->c->main || diags_errors(f->c->diags) > f->errors) continue;
         diag_report(f->c->diags, DIAG_UNUSED_VARIABLE, b.local->span, "`%s` is never used",
                     b.name->text);
         diag_help(f->c->diags, (Span){0}, "write `_` for what is not wanted");
@@ -80,7 +80,9 @@ bool check_pattern(FnChecker *f, AstNode *pattern, Type type, bool var, TreePatt
     for (uint32_t i = 0; i < out->nparts; i++) {
         Type part = fits ? elem->parts[i].type : ty_poison(f);
         if (fits && is_array(type)) part = type_array(f->c->types, part, type->rank, type->dims);
+        uint32_t mark = f->scope.len;
         check_pattern(f, tuple->parts.at[i], part, var, &out->parts[i]);
+        for (; mark < f->scope.len; mark++) f->scope.at[mark].quiet = true;
     }
     return fits;
 }

@@ -157,7 +157,7 @@ static Tree *assign_compound(FnChecker *f, AstAssign *node, TreePlace *place, Tr
     if (is_poison(value->type)) return value;
     if (literal_trap(f, node, value)) return tree_poison(f, node->node.span);
     Tree *old = place_read(f, place);
-    Tree *result = build_binary(f, op, old, value, node->node.span, node->place, node->value);
+    Tree *result = op_binary(f, op, old, value, node->node.span, node->place, node->value);
     if (is_poison(result->type)) return result;
     for (uint32_t i = 0; i < result->nchecks; i++) add_check(f, tree, result->checks[i]);
     Tree *fits = require_place(f, place, result, tree);
