@@ -4,6 +4,7 @@
 # - test_scripts: shell scripts that print TAP; they find things through the variables below
 
 unit_programs = \
+  tests/unit/ad \
   tests/unit/ad-cases \
   tests/unit/base \
   tests/unit/driver \

@@ -102,6 +102,20 @@ static void region_edges(Pass *pass, const IrInst *inst, bool forward) {
 #undef EDGE
 }
 
+/* Arguments and results of a call, by what the callee makes of them. */
+static void call_edges(Pass *pass, const IrInst *inst, bool forward) {
+    for (uint32_t i = 0; i < inst->noperands; i++) {
+        for (uint32_t r = 0; r < inst->nresults; r++) {
+            const IrValue *from = forward ? inst->operands[i] : inst->results[r];
+            const IrValue *to = forward ? inst->results[r] : inst->operands[i];
+            Bitset *set = forward ? &pass->varied : &pass->useful;
+            if (!bitset_has(set, from->id) || !ad_carries(to->type)) continue;
+            if (ad_depends(pass->ad, inst->func, i, r)) add(pass, set, to);
+        }
+    }
+    unite_tapes(pass, inst);
+}
+
 static void forward_inst(Pass *pass, const IrInst *inst) {
     Bitset *set = &pass->varied;
     if (inst->nregions) {
@@ -111,6 +125,7 @@ static void forward_inst(Pass *pass, const IrInst *inst) {
     switch ((int)inst->op) {
     case IR_RUNTIME:
     case IR_STOP: return;
+    case IR_CALL: call_edges(pass, inst, true); break;
     case IR_ACC_ADD: spread(pass, set, inst->operands[inst->noperands - 1], inst->operands[0]); break;
     case IR_MATH:
         for (uint32_t k = 0; k < inst->noperands; k++)
@@ -121,8 +136,7 @@ static void forward_inst(Pass *pass, const IrInst *inst) {
         if (any(set, inst->noperands, inst->operands))
             add_all(pass, set, inst->nresults, inst->results);
     }
-    if (inst->op == IR_TAPE_PUSH || inst->op == IR_TAPE_POP || inst->op == IR_CALL)
-        unite_tapes(pass, inst);
+    if (inst->op == IR_TAPE_PUSH || inst->op == IR_TAPE_POP) unite_tapes(pass, inst);
 }
 
 static void backward_inst(Pass *pass, const IrInst *inst) {
@@ -134,6 +148,7 @@ static void backward_inst(Pass *pass, const IrInst *inst) {
     switch ((int)inst->op) {
     case IR_RUNTIME:
     case IR_STOP: return;
+    case IR_CALL: call_edges(pass, inst, false); break;
     case IR_ACC_ADD: spread(pass, set, inst->operands[0], inst->operands[inst->noperands - 1]); break;
     case IR_MATH:
         for (uint32_t k = 0; k < inst->noperands; k++)
@@ -144,8 +159,7 @@ static void backward_inst(Pass *pass, const IrInst *inst) {
         if (any(set, inst->nresults, inst->results))
             add_all(pass, set, inst->noperands, inst->operands);
     }
-    if (inst->op == IR_TAPE_PUSH || inst->op == IR_TAPE_POP || inst->op == IR_CALL)
-        unite_tapes(pass, inst);
+    if (inst->op == IR_TAPE_PUSH || inst->op == IR_TAPE_POP) unite_tapes(pass, inst);
 }
 
 static void forward_region(Pass *pass, const IrRegion *region) {
@@ -187,7 +201,7 @@ void ad_activity(Ad *ad, const IrFunc *base, const uint8_t *in_active, const uin
     bitset_free(&pass.useful);
 }
 
-static void varied_of(Ad *ad, const IrFunc *base, uint32_t param, Bitset *varied) {
+void ad_varied(Ad *ad, const IrFunc *base, uint32_t param, Bitset *varied) {
     Pass pass = {.ad = ad};
     add(&pass, &pass.varied, base->body->params[param]);
     do {
@@ -207,7 +221,7 @@ uint32_t ad_math_mask(Ad *ad, IrMath fn, IrScalar scalar) {
     map_setp(&ad->masks, rule, (void *)(uintptr_t)(all + 1)); /* while the rule is looked at */
     for (uint32_t k = 0; k < arity; k++) {
         Bitset varied = {0};
-        varied_of(ad, rule, arity + k, &varied);
+        ad_varied(ad, rule, arity + k, &varied);
         if (bitset_has(&varied, rule->body->last->operands[0]->id)) mask |= 1u << k;
         bitset_free(&varied);
     }

@@ -32,6 +32,7 @@ typedef struct Ad {
     Map by_func;    /* functions made here that ir_deriv does not know, to their AdRequest */
     Map requests;   /* by hash: the same, to be found again */
     Map masks;      /* rule function to its dependence mask, plus one */
+    Map depends;    /* function to its Depends (depends.c) */
     VEC(const IrFunc *) inlining; /* rules being put in place */
     bool failed;
 } Ad;
@@ -55,6 +56,10 @@ const IrRegion *ad_home(const IrValue *value);
 /* Values of BASE (by id) that depend on an active parameter and reach an active result. */
 void ad_activity(Ad *ad, const IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
                  Bitset *active);
+/* Does result R of a call of FUNC depend on parameter P in a way that has a derivative? */
+bool ad_depends(Ad *ad, IrFunc *func, uint32_t p, uint32_t r);
+/* Values of BASE (by id) that depend on PARAM so. */
+void ad_varied(Ad *ad, const IrFunc *base, uint32_t param, Bitset *varied);
 /* Bit k: the tangent that the rule of a scalar function gives depends on the tangent of argument k.
    Without a rule: all. */
 uint32_t ad_math_mask(Ad *ad, IrMath fn, IrScalar scalar);
@@ -198,9 +203,13 @@ Ct ct_take(Transposer *t, IrValue *linear);
 IrValue *ct_value(Transposer *t, IrValue *linear);
 IrValue *zeros_of(Transposer *t, IrValue *linear);
 IrValue *ct_sum(Transposer *t, IrValue *a, IrValue *b);
+/* The condition of a sum of two cotangents that stand under conditions. */
+IrValue *ct_either(Transposer *t, IrValue *a, IrValue *b);
 /* Is there nothing to transpose in INST, as none of its results has a cotangent? */
 bool transpose_is_idle(const Transposer *t, const IrInst *inst);
 
+/* Where all cotangents of INST's results stand under a condition: TRANSPOSE, under it. */
+bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer *, IrInst *));
 void transpose_scalar(Transposer *t, IrInst *inst);
 void transpose_array(Transposer *t, IrInst *inst);
 void transpose_tape(Transposer *t, IrInst *inst);

@@ -91,18 +91,27 @@ IrValue *linear_neg(Lin *l, IrValue *x) {
     return x ? mark_linear(l, irb_unary(l->b, IR_NEG, x)) : NULL;
 }
 
+/* strong_zero in a JVP: zero times anything is zero (transposing sees to it for cotangents). */
+static IrValue *strong(Lin *l, IrValue *product, IrValue *x, IrValue *factor) {
+    if (!(l->mixed->options & IR_STRONG_ZERO) || l->mixed->transposed) return product;
+    IrValue *zero = irb_zero(l->b, x->type->scalar);
+    IrValue *none = irb_binary(l->b, IR_EQ, x, zero);
+    if (factor) none = irb_binary(l->b, IR_OR, none, irb_binary(l->b, IR_EQ, factor, zero));
+    return irb_select(l->b, none, zero, product);
+}
+
 IrValue *linear_mul(Lin *l, IrValue *x, IrValue *factor) {
     double known;
     if (!x) return NULL;
     if (ir_const_float(factor, &known) && known == 1.0) return x;
-    return mark_linear(l, irb_binary(l->b, IR_MUL, x, factor));
+    return mark_linear(l, strong(l, irb_binary(l->b, IR_MUL, x, factor), x, factor));
 }
 
 IrValue *linear_div(Lin *l, IrValue *x, IrValue *divisor) {
     double known;
     if (!x) return NULL;
     if (ir_const_float(divisor, &known) && known == 1.0) return x;
-    return mark_linear(l, irb_binary(l->b, IR_DIV, x, divisor));
+    return mark_linear(l, strong(l, irb_binary(l->b, IR_DIV, x, divisor), x, NULL));
 }
 
 IrValue *linear_select(Lin *l, IrValue *c, IrValue *x, IrValue *y) {

@@ -301,5 +301,6 @@ void ad_run(IrModule *module, Diags *diags) {
     map_free(&ad.by_func);
     map_free(&ad.requests);
     map_free(&ad.masks);
+    map_free(&ad.depends);
     vec_free(&ad.inlining);
 }

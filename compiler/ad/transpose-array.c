@@ -31,7 +31,7 @@ static void transpose_index(Transposer *t, IrInst *inst, Ct ct) {
     } else {
         IrValue *old = irb_index(&t->b, sum->value, n, indices);
         sum->value = irb_update(&t->b, sum->value, n, indices, ct_sum(t, old, ct.value));
-        sum->present = NULL;
+        sum->present = ct_either(t, sum->present, ct.present);
     }
 }
 
@@ -77,7 +77,7 @@ static void transpose_slice(Transposer *t, IrInst *inst, Ct ct) {
     } else {
         IrValue *old = irb_slice(&t->b, sum->value, start, count, step);
         sum->value = irb_assign(&t->b, sum->value, start, step, ct_sum(t, old, ct.value));
-        sum->present = NULL;
+        sum->present = ct_either(t, sum->present, ct.present);
     }
 }
 

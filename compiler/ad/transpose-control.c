@@ -68,10 +68,94 @@ static void set_cts(Transposer *t, const Threads *threads, IrValue *const *value
         t->ct[threads->linear.at[i]->id] = (Ct){values[i], NULL, false};
 }
 
+/* ---- what stands on a side that a `select` may not have taken ---- */
+
+static bool is_guarded(const Transposer *t, const IrInst *inst) {
+    bool any = false;
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        if (!is_linear(t->mixed, inst->results[i])) continue;
+        Ct ct = t->ct[inst->results[i]->id];
+        if (ct.value && !ct.present) return false;
+        any |= ct.value != NULL;
+    }
+    for (uint32_t r = 0; r < inst->nregions; r++)
+        if (region_adds(t, inst->regions[r])) return false;
+    return any;
+}
+
+/* The condition under which any of the results counts, which is taken off them. */
+static IrValue *take_present(Transposer *t, const IrInst *inst) {
+    IrValue *present = NULL;
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        Ct *ct = &t->ct[inst->results[i]->id];
+        if (!is_linear(t->mixed, inst->results[i]) || !ct->value) continue;
+        if (!present) present = ct->present;
+        else if (present != ct->present) present = irb_binary(&t->b, IR_OR, present, ct->present);
+        ct->present = NULL;
+    }
+    return present;
+}
+
+static void yield_threads(Transposer *t, const Threads *threads) {
+    uint32_t n = threads->linear.len;
+    IrValue **values = ARENA_ARRAY(t->ad->arena, IrValue *, n);
+    for (uint32_t i = 0; i < n; i++) values[i] = ct_value(t, threads->linear.at[i]);
+    irb_yield(&t->b, n, values);
+}
+
+/* PRESENT ? what TRANSPOSE gives : what was there.  An instruction without a tape is put into the
+   branch; one with a tape has to run, since tapes are to be walked to their end, and its outcome
+   is chosen. */
+static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *threads,
+                  void (*transpose)(Transposer *, IrInst *)) {
+    uint32_t n = threads->linear.len;
+    bool must_run = is_taped(t, inst) && tape_of(t, inst);
+    IrValue **start = ARENA_ARRAY(t->ad->arena, IrValue *, n);
+    IrValue **done = ARENA_ARRAY(t->ad->arena, IrValue *, n);
+    IrType *types = ARENA_ARRAY(t->ad->arena, IrType, n);
+    for (uint32_t i = 0; i < n; i++) {
+        types[i] = threads->linear.at[i]->type;
+        start[i] = t->ct[threads->linear.at[i]->id].value;
+        t->ct[threads->linear.at[i]->id].present = NULL;
+    }
+    if (must_run) {
+        transpose(t, inst);
+        for (uint32_t i = 0; i < n; i++) done[i] = ct_value(t, threads->linear.at[i]);
+    }
+    IrInst *copy = irb_if(&t->b, present, n, types);
+    IrBuilder outer = t->b;
+    for (uint32_t r = 0; r < 2; r++) {
+        irb_at_end(&t->b, copy->regions[r]);
+        set_cts(t, threads, r == 0 && must_run ? done : start);
+        if (r == 0 && !must_run) transpose(t, inst);
+        yield_threads(t, threads);
+    }
+    t->b = outer;
+    set_cts(t, threads, copy->results);
+}
+
+bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer *, IrInst *)) {
+    Threads threads;
+    if (!is_guarded(t, inst)) return false;
+    find_threads(t, inst, &threads);
+    for (uint32_t i = 0; i < inst->noperands; i++)
+        if (is_linear(t->mixed, inst->operands[i])) add_thread(inst->operands[i], &threads);
+    uint32_t n = threads.linear.len;
+    bool *is_new = ARENA_ARRAY(t->ad->arena, bool, n);
+    for (uint32_t i = 0; i < n; i++) is_new[i] = !t->ct[threads.linear.at[i]->id].value;
+    IrValue *present = take_present(t, inst);
+    guard(t, inst, present, &threads, transpose);
+    for (uint32_t i = 0; i < n; i++)
+        if (is_new[i]) t->ct[threads.linear.at[i]->id].present = present;
+    free_threads(&threads);
+    return true;
+}
+
 /* ---- branches ---- */
 
+/* ABSENT: which threads have no cotangent at the end of the branch. */
 static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *region,
-                           const Ct *results, const Threads *threads, bool taped) {
+                           const Ct *results, const Threads *threads, bool taped, bool *absent) {
     const IrRegion *from = inst->regions[r];
     IrValue **values = ARENA_ARRAY(t->ad->arena, IrValue *, threads->linear.len + 1);
     IrBuilder outer = t->b;
@@ -82,11 +166,25 @@ static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *re
         if (is_linear(t->mixed, inst->results[i]))
             ct_add(t, from->last->operands[i], results[i].value, NULL);
     reverse_region(t, from);
-    for (uint32_t i = 0; i < threads->linear.len; i++)
+    for (uint32_t i = 0; i < threads->linear.len; i++) {
+        absent[i] = !t->ct[threads->linear.at[i]->id].value;
         values[n++] = ct_value(t, threads->linear.at[i]);
+    }
     if (taped) values[n++] = t->tape;
     irb_yield(&t->b, n, values);
     t->b = outer;
+}
+
+/* A tape of cotangents that only one branch walks counts only if that branch ran: there are no
+   zeros in the shape of a tape. */
+static void mark_tapes(Transposer *t, const Threads *threads, IrValue *c, bool *const absent[2]) {
+    for (uint32_t i = 0; i < threads->linear.len; i++) {
+        Ct *ct = &t->ct[threads->linear.at[i]->id];
+        if (ct->value->type->kind != IR_T_TAPE) continue;
+        if (absent[0][i] && absent[1][i]) *ct = (Ct){0};
+        else if (absent[0][i]) ct->present = irb_unary(&t->b, IR_NOT, c);
+        else if (absent[1][i]) ct->present = c;
+    }
 }
 
 void transpose_if(Transposer *t, IrInst *inst) {
@@ -99,6 +197,8 @@ void transpose_if(Transposer *t, IrInst *inst) {
     Ct *results = ARENA_ARRAY(t->ad->arena, Ct, inst->nresults);
     Ct *entry = ARENA_ARRAY(t->ad->arena, Ct, n);
     IrType *types = ARENA_ARRAY(t->ad->arena, IrType, n + 1);
+    IrValue *c = now_of(t, inst->operands[0]);
+    bool *absent[2];
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (is_linear(t->mixed, inst->results[i])) results[i] = ct_take(t, inst->results[i]);
     for (uint32_t i = 0; i < n; i++) {
@@ -106,14 +206,16 @@ void transpose_if(Transposer *t, IrInst *inst) {
         entry[i] = ct_take(t, threads.linear.at[i]);
     }
     types[n] = ir_tape(t->b.module);
-    IrInst *copy = irb_if(&t->b, now_of(t, inst->operands[0]), n + taped, types);
+    IrInst *copy = irb_if(&t->b, c, n + taped, types);
     for (uint32_t r = 0; r < 2; r++) {
+        absent[r] = ARENA_ARRAY(t->ad->arena, bool, n);
         for (uint32_t i = 0; i < n; i++)
             t->ct[threads.linear.at[i]->id] = (Ct){entry[i].value, NULL, false};
         t->tape = start;
-        reverse_branch(t, inst, r, copy->regions[r], results, &threads, taped);
+        reverse_branch(t, inst, r, copy->regions[r], results, &threads, taped, absent[r]);
     }
     set_cts(t, &threads, copy->results);
+    mark_tapes(t, &threads, c, absent);
     t->tape = outer && taped ? copy->results[n] : outer;
     free_threads(&threads);
 }

@@ -40,7 +40,7 @@ IrValue *zeros_of(Transposer *t, IrValue *linear) {
 
 /* ---- cotangents ---- */
 
-static IrValue *either(Transposer *t, IrValue *a, IrValue *b) {
+IrValue *ct_either(Transposer *t, IrValue *a, IrValue *b) {
     if (!a || !b) return NULL;
     return a == b ? a : irb_binary(&t->b, IR_OR, a, b);
 }
@@ -63,7 +63,7 @@ void ct_add(Transposer *t, IrValue *linear, IrValue *value, IrValue *present) {
                   "a derivative through a tape that is pulled more than once is not implemented yet");
     } else {
         ct->value = ct_sum(t, ct->value, value);
-        ct->present = either(t, ct->present, present);
+        ct->present = ct_either(t, ct->present, present);
     }
 }
 
@@ -123,16 +123,31 @@ void reverse_begin(Transposer *t, const Scope *scope) {
     }
 }
 
-static void transpose_inst(Transposer *t, IrInst *inst) {
-    t->b.pos = inst->pos;
+static void transpose_region_op(Transposer *t, IrInst *inst) {
     switch ((int)inst->op) {
     case IR_IF: transpose_if(t, inst); break;
     case IR_LOOP: transpose_loop(t, inst); break;
     case IR_CALL: transpose_call(t, inst); break;
     case IR_BUILD:
     case IR_REDUCE: transpose_parallel(t, inst); break;
-    case IR_WITH_ACC: transpose_with_acc(t, inst); break;
+    default: transpose_with_acc(t, inst);
+    }
+}
+
+static void transpose_inst(Transposer *t, IrInst *inst) {
+    t->b.pos = inst->pos;
+    switch ((int)inst->op) {
+    case IR_IF:
+    case IR_LOOP:
+    case IR_CALL:
+    case IR_BUILD:
+    case IR_REDUCE:
+    case IR_WITH_ACC:
+        if (!transpose_guarded(t, inst, transpose_region_op)) transpose_region_op(t, inst);
+        break;
     case IR_TAPE_PUSH:
+        if (!transpose_guarded(t, inst, transpose_tape)) transpose_tape(t, inst);
+        break;
     case IR_TAPE_POP: transpose_tape(t, inst); break;
     case IR_TAPE_NEW:
     case IR_CONST: break;
