@@ -18,7 +18,8 @@ unit_programs = \
   tests/unit/parse \
   tests/unit/print \
   tests/unit/source \
-  tests/unit/test_lower
+  tests/unit/test_lower \
+  tests/unit/test_lower_cases
 
 test_scripts = \
   tests/tools/case-runner.sh

@@ -25,7 +25,6 @@ static Vals builtin_filled(Fn *f, const Tree *t, const Vals *args, int64_t value
     for (uint32_t k = 0; k < t->nargs; k++) {
         sizes[k] = emit_to_i64(f, args[k].at[0]);
         size_check_nonneg(f, sizes[k], value ? "a size of ones" : "a size of zeros");
-        size_note_nonneg(f, sizes[k]);
     }
     for (uint32_t i = 0; i < shape->n; i++) out.at[i] = emit_fill(f, first.at[i], t->nargs, sizes);
     return out;
@@ -124,19 +123,14 @@ static IrValue *reshaped(Fn *f, IrValue *x, uint32_t rank, uint32_t n, IrValue *
     return irb_reshape(&f->b, x, n + extra, all);
 }
 
+/* That the numbers of elements agree is among the checker's checks. */
 static Vals builtin_reshape(Fn *f, const Tree *t, const Vals *args) {
-    IrValue *sizes[IR_MAX_RANK], *count = emit_int(f, 1);
+    IrValue *sizes[IR_MAX_RANK];
     uint32_t rank = t->args[0]->type->rank, n = t->nargs - 1;
     for (uint32_t k = 0; k < n; k++) {
         sizes[k] = emit_to_i64(f, args[k + 1].at[0]);
         size_check_nonneg(f, sizes[k], "a size of reshape");
-        size_note_nonneg(f, sizes[k]);
-        count = emit_mul(f, count, sizes[k]);
     }
-    IrValue *pair[] = {element_count(f, args[0].at[0], rank), count};
-    if (pair[0] != pair[1])
-        emit_check(f, emit_binary(f, IR_EQ, pair[0], pair[1]), LOWER_ERROR_SIZE,
-                   "reshape of {0} elements to {1}", 2, pair);
     Vals out = vals_new(f->lw, args[0].n);
     for (uint32_t i = 0; i < out.n; i++) out.at[i] = reshaped(f, args[0].at[i], rank, n, sizes);
     return out;

@@ -52,15 +52,31 @@ static void check_overlaps(Fn *f, const Tree *t, Place **places) {
         if (o->span.begin) f->b.pos = o->span.begin;
         for (int s = 0; s < 2; s++) {
             uint32_t p = s ? o->b : o->a;
-            if (!places[p]) places[p] = place_open(f, t->places[p]);
+            if (!places[p]) places[p] = lower_place_open(f, t->places[p]);
         }
-        place_check_apart(f, places[o->a], places[o->b]);
+        lower_place_apart(f, places[o->a], places[o->b]);
         f->b.pos = pos;
     }
 }
 
+/* A constant is made once, where the function begins, so that no loop makes it again. */
+static Vals constant(Fn *f, const Instance *inst) {
+    Vals *known = map_getp(&f->constants, inst);
+    if (known) return *known;
+    IrBuilder here = f->b;
+    if (f->func->body->first) irb_before(&f->b, f->func->body->first);
+    else irb_at_end(&f->b, f->func->body);
+    f->b.pos = here.pos;
+    known = ARENA_NEW(f->lw->arena, Vals);
+    *known = call_with_finals(f, inst, NULL, NULL);
+    f->b = here;
+    map_setp(&f->constants, inst, known);
+    return *known;
+}
+
 Vals lower_call(Fn *f, const Tree *t) {
     const Instance *inst = t->instance;
+    if (inst->constant && !inst->nparams) return constant(f, inst);
     if (t->lifted) return lower_lifted_call(f, t);
     CHECK_INTERNAL(t->nargs == inst->nparams);
     Vals *args = ARENA_ARRAY(f->lw->arena, Vals, t->nargs);
@@ -72,8 +88,8 @@ Vals lower_call(Fn *f, const Tree *t) {
             continue;
         }
         CHECK_INTERNAL(t->places && t->places[i]);
-        places[i] = place_open(f, t->places[i]);
-        args[i] = place_read(f, places[i]);
+        places[i] = lower_place_open(f, t->places[i]);
+        args[i] = lower_place_read(f, places[i]);
         size_bind(f, t->places[i]->type, args[i]);
     }
     size_checks(f, t);
@@ -82,7 +98,7 @@ Vals lower_call(Fn *f, const Tree *t) {
     for (uint32_t i = 0, k = 0; i < t->nargs; i++)
         if (inst->params[i]->mut) {
             Vals value = size_assume(f, t->places[i]->type, finals[k++]);
-            place_write(f, places[i], value);
+            lower_place_write(f, places[i], value);
         }
     return own.n ? size_assume(f, t->type, own) : own;
 }

@@ -98,6 +98,7 @@ Vals emit_stop(Fn *f, Vals vals) {
     Vals out = vals_copy(f->lw, vals);
     for (uint32_t i = 0; i < out.n; i++) {
         IrType type = out.at[i]->type;
+        if (out.at[i]->def && out.at[i]->def->op == IR_STOP) continue;
         if (ir_is_float(type) || type->kind == IR_T_TAPE)
             out.at[i] = irb_inst(&f->b, IR_STOP, 1, &out.at[i], 1, &type, 0)->results[0];
     }
@@ -166,11 +167,13 @@ static void probe_sizes(Fn *f, Probe *probe, IrValue *const *sizes, uint32_t nin
         some = emit_and(f, some, emit_binary(f, IR_GT, sizes[k], emit_int(f, 0)));
     for (uint32_t k = 0; k < ninner; k++)
         slots_add(&probe->slots, env_new_slot(f, shape_of(f->lw, i64)));
+    uint32_t mark = env_mark(f);
     merge_if(f, some, &probe->slots, probe_side, probe);
     for (uint32_t k = 0; k < ninner; k++) {
         inner[k] = env_get(f, probe->slots.at[k]).at[0];
         size_note_nonneg(f, inner[k]);
     }
+    env_rollback(f, mark);
     vec_free(&probe->slots);
 }
 
@@ -179,7 +182,7 @@ static bool inner_sizes(Fn *f, const Shape *shape, uint32_t n, IrValue **inner) 
     uint32_t at = 0;
     for (uint32_t i = 0; i < shape->n; i++)
         for (uint32_t k = n; k < shape->leaf[i].rank; k++, at++) {
-            inner[at] = size_value(f, shape->leaf[i].dims[k]);
+            inner[at] = size_dim(f, shape->leaf[i].dims[k]);
             if (!inner[at]) return false;
         }
     return true;

@@ -60,6 +60,13 @@ void env_rollback(Fn *f, uint32_t mark) {
     }
 }
 
+void env_forget_sizes(Fn *f, uint32_t mark) {
+    for (uint32_t i = f->trail.len; i-- > mark;) {
+        Slot *slot = &f->slots.at[f->trail.at[i].slot];
+        if (!slot->shape) env_set(f, f->trail.at[i].slot, f->trail.at[i].old);
+    }
+}
+
 IrValue *env_size(const Fn *f, uint32_t id) {
     uint32_t slot = find(f, size_key(id));
     return slot && f->slots.at[slot].value.at ? f->slots.at[slot].value.at[0] : NULL;

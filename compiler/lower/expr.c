@@ -31,7 +31,7 @@ static Vals lower_local(Fn *f, const Tree *t) {
 }
 
 static Vals lower_size(Fn *f, const Tree *t) {
-    IrValue *value = size_value(f, t->size);
+    IrValue *value = size_dim(f, t->size);
     if (!value)
         UNREACHABLE("a size of %s is not known (%s)", f->inst->name,
                     size_text(f->lw->program->types, t->size));
@@ -59,7 +59,7 @@ static Vals empty_array(Fn *f, const Tree *t) {
     for (uint32_t i = 0; i < shape->n; i++) {
         IrValue *sizes[IR_MAX_RANK];
         for (uint32_t k = 0; k < shape->leaf[i].rank; k++) {
-            sizes[k] = size_value(f, shape->leaf[i].dims[k]);
+            sizes[k] = size_dim(f, shape->leaf[i].dims[k]);
             if (!sizes[k] || k == 0) sizes[k] = emit_int(f, 0);
         }
         IrValue *zero = irb_zero(&f->b, shape->leaf[i].scalar);

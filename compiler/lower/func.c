@@ -86,6 +86,17 @@ static void open_size_param(Fn *f, const Local *local, Vals value) {
     }
 }
 
+/* Sizes that are i64 parameters are dimensions of other parameters, so not negative. */
+static void note_sizes(Fn *f, Type type) {
+    const Shape *shape = shape_of(f->lw, type);
+    for (uint32_t i = 0; i < shape->n; i++)
+        for (uint32_t k = 0; k < shape->leaf[i].rank; k++) {
+            Size size = shape->leaf[i].dims[k];
+            IrValue *value = size->kind == SIZE_VAR ? env_size(f, size->id) : NULL;
+            if (value) size_note_nonneg(f, value);
+        }
+}
+
 static void open_params(Fn *f) {
     const Instance *inst = f->inst;
     Vals *own = ARENA_ARRAY(f->lw->arena, Vals, inst->nparams);
@@ -97,6 +108,7 @@ static void open_params(Fn *f) {
     }
     for (uint32_t i = 0; i < inst->nparams; i++) size_bind(f, inst->params[i]->type, own[i]);
     for (uint32_t i = 0; i < inst->nparams; i++) {
+        note_sizes(f, inst->params[i]->type);
         Vals value = size_assume(f, inst->params[i]->type, own[i]);
         if (inst->params[i]->is_const) value = emit_stop(f, value);
         env_bind(f, inst->params[i], value);
@@ -117,6 +129,7 @@ Fn *fn_open(Lower *lw, const Instance *inst, IrFunc *func) {
 void fn_close(Fn *f) {
     map_free(&f->index);
     map_free(&f->nonneg);
+    map_free(&f->constants);
     vec_free(&f->slots);
     vec_free(&f->trail);
 }

@@ -91,9 +91,10 @@ typedef struct Fn {
     Map index; /* of Locals and sizes -> slot */
     VEC(Slot) slots;
     VEC(Trail) trail;
-    Exit *exit;   /* the innermost */
-    uint32_t ret; /* slot of the return value */
-    Map nonneg;   /* IrValue * that are known not to be negative */
+    Exit *exit;    /* the innermost */
+    uint32_t ret;  /* slot of the return value */
+    Map nonneg;    /* IrValue * that are known not to be negative */
+    Map constants; /* Instance * of constants -> Vals *, made where the function begins */
 } Fn;
 
 /* ---- shape.c: types and parts ---- */
@@ -132,6 +133,8 @@ void env_note_size(Fn *f, const Local *local, Vals value);
 /* ---- size.c ---- */
 /* The value of a size, or NULL if it holds a variable that is not bound. */
 IrValue *size_value(Fn *f, Size size);
+/* The same as a dimension: of the range 1..0 the size is -1, but the dimension 0. */
+IrValue *size_dim(Fn *f, Size size);
 /* Binds what is not known of the sizes in TYPE to the dimensions of VALS. */
 void size_bind(Fn *f, Type type, Vals vals);
 /* Tells the IR the sizes of TYPE that are known here (parameters, results of calls, loops). */
@@ -140,8 +143,10 @@ Vals size_assume_shape(Fn *f, const Shape *shape, Vals vals);
 void size_checks(Fn *f, const Tree *t);
 bool size_nonneg(Fn *f, IrValue *value);
 void size_note_nonneg(Fn *f, IrValue *value);
+/* The same where the reason is a check that was made here. */
+void size_note_checked(Fn *f, IrValue *value);
 /* VALUE, checked not to be negative; WHAT: "the size of zeros". */
-void size_check_nonneg(Fn *f, IrValue *value, const char *what);
+IrValue *size_check_nonneg(Fn *f, IrValue *value, const char *what);
 /* The dimensions of an array value. */
 void size_dims(Fn *f, IrValue *x, IrValue **dims);
 
@@ -186,7 +191,7 @@ const char *emit_source_text(Fn *f, Span span, bool template);
 
 /* ---- scan.c: questions about trees ---- */
 /* Calls VISIT for each tree directly below T. */
-void tree_children(const Tree *t, void (*visit)(Tree *child, void *data), void *data);
+void scan_children(const Tree *t, void (*visit)(Tree *child, void *data), void *data);
 typedef VEC(uint32_t) SlotSet;
 /* Adds the slots of variables bound now that T assigns. */
 void scan_assigned(Fn *f, const Tree *t, SlotSet *set);
@@ -273,11 +278,11 @@ Vals lower_index(Fn *f, const Tree *t);
 
 /* ---- place.c ---- */
 typedef struct Place Place;
-Place *place_open(Fn *f, const TreePlace *tree); /* evaluates the subscripts, once */
-Vals place_read(Fn *f, Place *place);
-void place_write(Fn *f, Place *place, Vals v);
+Place *lower_place_open(Fn *f, const TreePlace *tree); /* evaluates the subscripts, once */
+Vals lower_place_read(Fn *f, Place *place);
+void lower_place_write(Fn *f, Place *place, Vals v);
 /* Checks that two places of one variable share nothing. */
-void place_check_apart(Fn *f, const Place *a, const Place *b);
+void lower_place_apart(Fn *f, const Place *a, const Place *b);
 void lower_assign(Fn *f, const Tree *t, Vals value);
 
 /* ---- comp.c, reduce.c ---- */
@@ -288,6 +293,7 @@ typedef struct Head {
 } Head;
 void head_open(Fn *f, const TreeHead *tree, Head *head);
 void head_bind(Fn *f, const Head *head, IrValue *t);
+bool head_depends(const TreeHead *head, const TreeHead *on);
 IrValue *head_index(Fn *f, const Head *head, IrValue *t); /* lo + t * step */
 Vals lower_comp(Fn *f, const Tree *t);
 Vals lower_reduce(Fn *f, const Tree *t);

@@ -134,7 +134,9 @@ void lower_while(Fn *f, const Tree *t) {
     Own own = {0};
     Exit exit;
     collect(f, t, &own);
+    uint32_t mark = env_mark(f);
     IrValue *first = lower_scalar(f, t->args[0]);
+    env_forget_sizes(f, mark);
     IrValue *count = irb_select(&f->b, first, emit_int(f, INT64_MAX), emit_int(f, 0));
     loop_open(f, &own.loop, count, true);
     own.loop.inst->imm = t->checkpoint;

@@ -20,7 +20,7 @@ static Vals read_subs(Fn *f, Vals x, const PlaceStep *step) {
     return out;
 }
 
-Place *place_open(Fn *f, const TreePlace *tree) {
+Place *lower_place_open(Fn *f, const TreePlace *tree) {
     Place *place = ARENA_NEW(f->lw->arena, Place);
     place->tree = tree;
     place->slot = env_slot(f, tree->local);
@@ -48,7 +48,7 @@ Place *place_open(Fn *f, const TreePlace *tree) {
     return place;
 }
 
-Vals place_read(Fn *f, Place *place) {
+Vals lower_place_read(Fn *f, Place *place) {
     Vals now = env_get(f, place->slot);
     for (uint32_t i = 0; i < place->tree->nsteps; i++) {
         const PlaceStep *step = &place->steps[i];
@@ -89,7 +89,7 @@ static Vals put(Fn *f, const Place *place, uint32_t i, Vals now, Vals v) {
     return out;
 }
 
-void place_write(Fn *f, Place *place, Vals v) {
+void lower_place_write(Fn *f, Place *place, Vals v) {
     if (place->tree->local->is_const) v = emit_stop(f, v);
     env_set(f, place->slot, put(f, place, 0, env_get(f, place->slot), v));
 }
@@ -97,15 +97,15 @@ void place_write(Fn *f, Place *place, Vals v) {
 static void assign_one(Fn *f, const Tree *t, Place *place, Type type, Vals value) {
     if (t->op != AST_OP_NONE) {
         Type types[] = {place->tree->type, type};
-        Vals args[] = {place_read(f, place), value};
+        Vals args[] = {lower_place_read(f, place), value};
         value = lift_op(f, (AstOp)t->op, place->tree->type, types, args);
     }
-    place_write(f, place, value);
+    lower_place_write(f, place, value);
 }
 
 void lower_assign(Fn *f, const Tree *t, Vals value) {
     Place **places = ARENA_ARRAY(f->lw->arena, Place *, t->nplaces);
-    for (uint32_t i = 0; i < t->nplaces; i++) places[i] = place_open(f, &t->targets[i]);
+    for (uint32_t i = 0; i < t->nplaces; i++) places[i] = lower_place_open(f, &t->targets[i]);
     size_checks(f, t);
     Type type = t->args[0]->type;
     if (t->nplaces == 1) {
@@ -133,7 +133,7 @@ static IrValue *subs_meet(Fn *f, const Sub *a, const Sub *b) {
                     emit_binary(f, IR_LT, from[1], to[0]));
 }
 
-void place_check_apart(Fn *f, const Place *a, const Place *b) {
+void lower_place_apart(Fn *f, const Place *a, const Place *b) {
     IrValue *meet = emit_bool(f, true);
     for (uint32_t i = 0; i < a->tree->nsteps && i < b->tree->nsteps; i++) {
         const PlaceStep *x = &a->steps[i], *y = &b->steps[i];

@@ -17,15 +17,9 @@ typedef struct Reduce {
 
 /* How many heads from FIRST on do not depend on each other. */
 static uint32_t group_size(const Tree *t, uint32_t first) {
-    for (uint32_t i = first + 1; i < t->nheads; i++) {
-        const TreeHead *head = &t->heads[i];
-        for (uint32_t k = first; k < i; k++) {
-            const TreePattern *p = &t->heads[k].pattern;
-            if (scan_uses(head->lo, p, 1) || scan_uses(head->hi, p, 1) ||
-                scan_uses(head->step, p, 1) || scan_uses(head->array, p, 1))
-                return i - first;
-        }
-    }
+    for (uint32_t i = first + 1; i < t->nheads; i++)
+        for (uint32_t k = first; k < i; k++)
+            if (head_depends(&t->heads[i], &t->heads[k])) return i - first;
     return t->nheads - first;
 }
 
@@ -78,14 +72,27 @@ IrValue *reduce_neutral(Fn *f, IrReduce kind, IrScalar scalar) {
     return irb_zero(&f->b, scalar);
 }
 
+static Vals cast_element(Fn *f, const Vals *args, void *data) {
+    return vals_one(f->lw, irb_cast(&f->b, args[0].at[0], *(IrScalar *)data));
+}
+
+static IrValue *cast_array(Fn *f, IrValue *x, IrScalar to, Type result) {
+    Vals arg = vals_one(f->lw, x);
+    bool lifted = true;
+    return lift(f, result, 1, &arg, &lifted, cast_element, &to).at[0];
+}
+
 /* The body's value, in the scalar types of the result. */
 static Vals body_value(Fn *f, const Reduce *r) {
     Vals value = vals_copy(f->lw, lower_expr(f, r->tree->body));
     if (r->kind == IR_ARGMIN || r->kind == IR_ARGMAX) return value;
     CHECK_INTERNAL(value.n == r->shape->n);
-    for (uint32_t i = 0; i < value.n; i++)
-        if (value.at[i]->type->kind == IR_T_SCALAR)
-            value.at[i] = irb_cast(&f->b, value.at[i], r->shape->leaf[i].scalar);
+    for (uint32_t i = 0; i < value.n; i++) {
+        IrScalar to = r->shape->leaf[i].scalar;
+        IrType type = value.at[i]->type;
+        if (type->kind == IR_T_SCALAR) value.at[i] = irb_cast(&f->b, value.at[i], to);
+        else if (type->scalar != to) value.at[i] = cast_array(f, value.at[i], to, r->tree->type);
+    }
     return value;
 }
 

@@ -20,7 +20,7 @@ static void visit_place(const TreePlace *place, Visit visit, void *data) {
         visit_subs(place->steps[i].subs, place->steps[i].nsubs, visit, data);
 }
 
-void tree_children(const Tree *t, Visit visit, void *data) {
+void scan_children(const Tree *t, Visit visit, void *data) {
     for (uint32_t i = 0; i < t->nargs; i++) visit_one(t->args[i], visit, data);
     visit_subs(t->subs, t->nsubs, visit, data);
     for (uint32_t i = 0; i < t->nheads; i++) {
@@ -66,7 +66,7 @@ static void assigned_in(Tree *t, void *data) {
     if (t->kind == T_CALL && t->places)
         for (uint32_t i = 0; i < t->instance->nparams; i++)
             if (t->places[i]) assigned_local(a, t->places[i]->local);
-    tree_children(t, assigned_in, data);
+    scan_children(t, assigned_in, data);
 }
 
 void scan_assigned(Fn *f, const Tree *t, SlotSet *set) {
@@ -95,7 +95,7 @@ static void uses_in(Tree *t, void *data) {
     if (t->kind == T_LOCAL)
         for (uint32_t i = 0; i < uses->n; i++)
             if (pattern_has(&uses->patterns[i], t->local)) uses->found = true;
-    if (!uses->found) tree_children(t, uses_in, data);
+    if (!uses->found) scan_children(t, uses_in, data);
 }
 
 bool scan_uses(const Tree *t, const TreePattern *patterns, uint32_t n) {
@@ -142,7 +142,7 @@ static Flow flow_if(Lower *lw, const Tree *t) {
 static uint32_t exits_of(Lower *lw, const Tree *t) {
     Exits exits = {lw, 0, false};
     Flow flow;
-    tree_children(t, exits_below, &exits);
+    scan_children(t, exits_below, &exits);
     switch ((int)t->kind) {
     case T_RETURN: exits.mask |= EXIT_RETURN, flow = FLOW_EXIT; break;
     case T_BREAK: exits.mask |= EXIT_BREAK, flow = FLOW_EXIT; break;
@@ -214,7 +214,7 @@ static void simple_in(Tree *t, void *data) {
         break;
     default: simple->yes = false;
     }
-    if (simple->yes) tree_children(t, simple_in, data);
+    if (simple->yes) scan_children(t, simple_in, data);
 }
 
 bool scan_is_simple(const Tree *t) {

@@ -53,6 +53,11 @@ IrValue *size_value(Fn *f, Size size) {
     UNREACHABLE("size kind %d", size->kind);
 }
 
+IrValue *size_dim(Fn *f, Size size) {
+    IrValue *value = size_value(f, size);
+    return value ? emit_at_least_zero(f, value) : NULL;
+}
+
 void size_dims(Fn *f, IrValue *x, IrValue **dims) {
     for (uint32_t k = 0; k < x->type->rank; k++) {
         dims[k] = irb_dim(&f->b, x, k);
@@ -85,7 +90,7 @@ static IrValue *assume(Fn *f, const Leaf *leaf, IrValue *x) {
     IrValue *sizes[IR_MAX_RANK];
     bool news = false;
     for (uint32_t k = 0; k < leaf->rank; k++) {
-        sizes[k] = size_value(f, leaf->dims[k]);
+        sizes[k] = size_dim(f, leaf->dims[k]);
         if (sizes[k] && is_dim_of(sizes[k], x, k)) continue;
         IrValue *own = irb_dim(&f->b, x, k);
         if (!sizes[k]) sizes[k] = own;
@@ -112,7 +117,7 @@ Vals size_assume_shape(Fn *f, const Shape *shape, Vals vals) {
 void size_checks(Fn *f, const Tree *t) {
     for (uint32_t i = 0; i < t->nchecks; i++) {
         const TreeCheck *check = &t->checks[i];
-        IrValue *pair[] = {size_value(f, check->a), size_value(f, check->b)};
+        IrValue *pair[] = {size_dim(f, check->a), size_dim(f, check->b)};
         Pos pos = f->b.pos;
         if (!pair[0] || !pair[1] || pair[0] == pair[1]) continue;
         if (check->span.begin) f->b.pos = check->span.begin;
@@ -132,6 +137,10 @@ void size_note_nonneg(Fn *f, IrValue *value) {
     map_setp(&f->nonneg, value, value);
 }
 
+void size_note_checked(Fn *f, IrValue *value) {
+    if (f->b.region == f->func->body) size_note_nonneg(f, value);
+}
+
 bool size_nonneg(Fn *f, IrValue *value) {
     int64_t known;
     if (ir_const_int(value, &known)) return known >= 0;
@@ -148,8 +157,10 @@ bool size_nonneg(Fn *f, IrValue *value) {
     }
 }
 
-void size_check_nonneg(Fn *f, IrValue *value, const char *what) {
-    if (size_nonneg(f, value)) return;
+IrValue *size_check_nonneg(Fn *f, IrValue *value, const char *what) {
+    if (size_nonneg(f, value)) return value;
     emit_check(f, emit_binary(f, IR_GE, value, emit_int(f, 0)), LOWER_ERROR_SIZE,
                module_text(f->lw, "%s is negative: {0}", what), 1, &value);
+    size_note_checked(f, value);
+    return value;
 }
