@@ -1,6 +1,7 @@
 # The files of compiler/driver, headers and tables included.
 libdslc_la_SOURCES += \
   %D%/driver.c %D%/driver.h \
+  %D%/emit.c %D%/emit.h \
   %D%/help.c \
   %D%/link.c %D%/link.h \
   %D%/options.c %D%/options.h \
@@ -9,7 +10,8 @@ libdslc_la_SOURCES += \
   %D%/pipeline.c %D%/pipeline.h \
   %D%/process.c %D%/process.h \
   %D%/response.c %D%/response.h \
-  %D%/timing.c %D%/timing.h
+  %D%/timing.c %D%/timing.h \
+  %D%/unit.c %D%/unit.h
 
 bin_PROGRAMS += dslc
 dslc_SOURCES = %D%/main.c

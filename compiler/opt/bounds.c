@@ -4,14 +4,14 @@
 #include "opt/opt.h"
 
 static bool proved_index(const LinearFacts *facts, const IrInst *check) {
-    Linear i = linear_of(facts, check->operands[0]), n = linear_of(facts, check->operands[1]);
-    Linear above = linear_add(linear_add(n, -1, i), 1, linear_const(-1));
-    return linear_nonnegative(facts, i) && linear_nonnegative(facts, above);
+    Linear i = opt_linear_of(facts, check->operands[0]), n = opt_linear_of(facts, check->operands[1]);
+    Linear above = opt_linear_add(opt_linear_add(n, -1, i), 1, opt_linear_const(-1));
+    return opt_linear_nonnegative(facts, i) && opt_linear_nonnegative(facts, above);
 }
 
 static bool proved_less(const LinearFacts *facts, IrValue *a, IrValue *b, int64_t gap) {
-    Linear form = linear_add(linear_of(facts, b), -1, linear_of(facts, a));
-    return linear_nonnegative(facts, linear_add(form, 1, linear_const(-gap)));
+    Linear form = opt_linear_add(opt_linear_of(facts, b), -1, opt_linear_of(facts, a));
+    return opt_linear_nonnegative(facts, opt_linear_add(form, 1, opt_linear_const(-gap)));
 }
 
 static bool proved(const LinearFacts *facts, IrValue *cond) {
@@ -27,7 +27,7 @@ static bool proved(const LinearFacts *facts, IrValue *cond) {
     IrValue *a = ir_resolve(def->operands[0]), *b = ir_resolve(def->operands[1]);
     switch (def->op) {
     case IR_EQ: {
-        Linear d = linear_add(linear_of(facts, a), -1, linear_of(facts, b));
+        Linear d = opt_linear_add(opt_linear_of(facts, a), -1, opt_linear_of(facts, b));
         return !d.invalid && d.n == 0 && d.constant == 0;
     }
     case IR_NE: return proved_less(facts, a, b, 1) || proved_less(facts, b, a, 1);
@@ -49,19 +49,19 @@ static void bounds_region(OptContext *c, LinearFacts *facts, IrRegion *region) {
                 c->changed = true;
                 continue;
             }
-            linear_assume_index(facts, inst->operands[0], inst->operands[1]);
+            opt_linear_assume_index(facts, inst->operands[0], inst->operands[1]);
         } else if (inst->op == IR_CHECK) {
             if (proved(facts, inst->operands[0])) {
                 ir_remove(inst);
                 c->changed = true;
                 continue;
             }
-            linear_assume(facts, inst->operands[0], true);
+            opt_linear_assume(facts, inst->operands[0], true);
         }
         for (uint32_t r = 0; r < inst->nregions; r++) {
             uint32_t f = facts->forms.len, e = facts->equal.len;
-            if (inst->op == IR_IF) linear_assume(facts, inst->operands[0], r == 0);
-            linear_assume_runs(facts, inst);
+            if (inst->op == IR_IF) opt_linear_assume(facts, inst->operands[0], r == 0);
+            opt_linear_assume_runs(facts, inst);
             bounds_region(c, facts, inst->regions[r]);
             facts->forms.len = f;
             facts->equal.len = e;

@@ -25,7 +25,7 @@ static void note_dim(IrInst *inst, void *data) {
 
 static bool dim_form(const Licm *m, const IrValue *x, uint32_t k, Linear *form) {
     if (x->type->dims[k] >= 0) {
-        *form = linear_const(x->type->dims[k]);
+        *form = opt_linear_const(x->type->dims[k]);
         return true;
     }
     IrValue *known = ir_known_dim(x, k);
@@ -34,17 +34,17 @@ static bool dim_form(const Licm *m, const IrValue *x, uint32_t k, Linear *form) 
         known = row ? row[k] : NULL;
     }
     if (!known) return false;
-    *form = linear_of(&m->facts, known);
+    *form = opt_linear_of(&m->facts, known);
     return true;
 }
 
 static bool index_in_range(const Licm *m, const IrInst *inst) {
     const IrValue *x = ir_resolve(inst->operands[0]);
     for (uint32_t k = 1; k < inst->noperands; k++) {
-        Linear i = linear_of(&m->facts, inst->operands[k]), n;
+        Linear i = opt_linear_of(&m->facts, inst->operands[k]), n;
         if (!dim_form(m, x, k - 1, &n)) return false;
-        Linear above = linear_add(linear_add(n, -1, i), 1, linear_const(-1));
-        if (!linear_nonnegative(&m->facts, i) || !linear_nonnegative(&m->facts, above)) return false;
+        Linear above = opt_linear_add(opt_linear_add(n, -1, i), 1, opt_linear_const(-1));
+        if (!opt_linear_nonnegative(&m->facts, i) || !opt_linear_nonnegative(&m->facts, above)) return false;
     }
     return true;
 }
@@ -91,10 +91,10 @@ static bool is_loop(const IrInst *inst) {
 static void licm_region(Licm *m, IrRegion *region) {
     uint32_t forms = m->facts.forms.len, equal = m->facts.equal.len;
     IrInst *owner = region->owner;
-    if (owner) linear_assume_runs(&m->facts, owner);
+    if (owner) opt_linear_assume_runs(&m->facts, owner);
     for (IrInst *inst = region->first, *next; inst; inst = next) {
         next = inst->next;
-        if (inst->op == IR_CHECK) linear_assume(&m->facts, inst->operands[0], true);
+        if (inst->op == IR_CHECK) opt_linear_assume(&m->facts, inst->operands[0], true);
         for (uint32_t r = 0; r < inst->nregions; r++) licm_region(m, inst->regions[r]);
         if (!owner || !is_loop(owner) || inst->op == IR_YIELD) continue;
         if (!invariant(inst, owner->parent) || !may_move(m, inst)) continue;

@@ -18,9 +18,9 @@ static void add_term(Linear *form, IrValue *atom, int64_t coef) {
     form->term[form->n++].coef = coef;
 }
 
-Linear linear_const(int64_t value) { return (Linear){.constant = value}; }
+Linear opt_linear_const(int64_t value) { return (Linear){.constant = value}; }
 
-Linear linear_add(Linear a, int64_t factor, Linear b) {
+Linear opt_linear_add(Linear a, int64_t factor, Linear b) {
     int64_t product;
     a.invalid |= b.invalid;
     a.invalid |= __builtin_mul_overflow(b.constant, factor, &product);
@@ -42,19 +42,19 @@ static IrValue *representative(const LinearFacts *facts, IrValue *value) {
 static Linear form_of(const LinearFacts *facts, IrValue *value, int depth) {
     int64_t c;
     value = representative(facts, value);
-    if (ir_const_int(value, &c)) return linear_const(c);
+    if (ir_const_int(value, &c)) return opt_linear_const(c);
     const IrInst *def = value->def;
     if (def && depth > 0 && value->type->scalar == IR_I64) {
         if (def->op == IR_ADD || def->op == IR_SUB)
-            return linear_add(form_of(facts, def->operands[0], depth - 1),
+            return opt_linear_add(form_of(facts, def->operands[0], depth - 1),
                               def->op == IR_ADD ? 1 : -1,
                               form_of(facts, def->operands[1], depth - 1));
         if (def->op == IR_NEG)
-            return linear_add(linear_const(0), -1, form_of(facts, def->operands[0], depth - 1));
+            return opt_linear_add(opt_linear_const(0), -1, form_of(facts, def->operands[0], depth - 1));
         if (def->op == IR_MUL)
             for (int side = 0; side < 2; side++)
                 if (ir_const_int(ir_resolve(def->operands[side]), &c))
-                    return linear_add(linear_const(0), c,
+                    return opt_linear_add(opt_linear_const(0), c,
                                       form_of(facts, def->operands[1 - side], depth - 1));
     }
     Linear form = {0};
@@ -62,7 +62,7 @@ static Linear form_of(const LinearFacts *facts, IrValue *value, int depth) {
     return form;
 }
 
-Linear linear_of(const LinearFacts *facts, IrValue *value) { return form_of(facts, value, DEPTH); }
+Linear opt_linear_of(const LinearFacts *facts, IrValue *value) { return form_of(facts, value, DEPTH); }
 
 /* ---- what an atom can be ---- */
 
@@ -120,7 +120,7 @@ static bool prove_with(const LinearFacts *facts, Linear form, uint32_t k, Linear
                        bool use_facts) {
     int64_t coef = form.term[k].coef;
     form.term[k] = form.term[--form.n];
-    return prove(facts, linear_add(form, coef, bound), depth - 1, use_facts);
+    return prove(facts, opt_linear_add(form, coef, bound), depth - 1, use_facts);
 }
 
 /* Term K at its worst: the atom's greatest value where its coefficient is negative. */
@@ -131,26 +131,26 @@ static bool prove_term(const LinearFacts *facts, Linear form, uint32_t k, int de
     IrValue *bound = index_bound(atom);
     const IrInst *def = atom->def;
     if (bound) {
-        Linear limit = upper ? linear_add(linear_of(facts, bound), 1, linear_const(-1))
-                             : linear_const(0);
+        Linear limit = upper ? opt_linear_add(opt_linear_of(facts, bound), 1, opt_linear_const(-1))
+                             : opt_linear_const(0);
         return prove_with(facts, form, k, limit, depth, use_facts);
     }
     if (!def) return false;
     if (def->op == IR_MOD && never_negative(facts, representative(facts, def->operands[1]))) {
-        Linear limit = upper ? linear_add(linear_of(facts, def->operands[1]), 1, linear_const(-1))
-                             : linear_const(0);
+        Linear limit = upper ? opt_linear_add(opt_linear_of(facts, def->operands[1]), 1, opt_linear_const(-1))
+                             : opt_linear_const(0);
         return prove_with(facts, form, k, limit, depth, use_facts);
     }
     if (def->op == (upper ? IR_MIN : IR_MAX))
         for (int side = 0; side < 2; side++)
-            if (prove_with(facts, form, k, linear_of(facts, def->operands[side]), depth, use_facts))
+            if (prove_with(facts, form, k, opt_linear_of(facts, def->operands[side]), depth, use_facts))
                 return true;
     if (def->op == (upper ? IR_MAX : IR_MIN))
-        return prove_with(facts, form, k, linear_of(facts, def->operands[0]), depth, use_facts) &&
-               prove_with(facts, form, k, linear_of(facts, def->operands[1]), depth, use_facts);
+        return prove_with(facts, form, k, opt_linear_of(facts, def->operands[0]), depth, use_facts) &&
+               prove_with(facts, form, k, opt_linear_of(facts, def->operands[1]), depth, use_facts);
     if (def->op == IR_SELECT)
-        return prove_with(facts, form, k, linear_of(facts, def->operands[1]), depth, use_facts) &&
-               prove_with(facts, form, k, linear_of(facts, def->operands[2]), depth, use_facts);
+        return prove_with(facts, form, k, opt_linear_of(facts, def->operands[1]), depth, use_facts) &&
+               prove_with(facts, form, k, opt_linear_of(facts, def->operands[2]), depth, use_facts);
     return false;
 }
 
@@ -169,11 +169,11 @@ static bool prove(const LinearFacts *facts, Linear form, int depth, bool use_fac
     if (!use_facts) return false;
     uint32_t tried = 0;
     for (uint32_t k = facts->forms.len; k-- > 0 && tried < FACTS_TRIED; tried++)
-        if (prove(facts, linear_add(form, -1, facts->forms.at[k]), depth - 4, false)) return true;
+        if (prove(facts, opt_linear_add(form, -1, facts->forms.at[k]), depth - 4, false)) return true;
     return false;
 }
 
-bool linear_nonnegative(const LinearFacts *facts, Linear form) {
+bool opt_linear_nonnegative(const LinearFacts *facts, Linear form) {
     return prove(facts, form, DEPTH, true);
 }
 
@@ -185,8 +185,8 @@ static void assume_form(LinearFacts *facts, Linear form) {
 
 static void assume_less(LinearFacts *facts, IrValue *a, IrValue *b, int64_t gap) {
     /* b - a - gap >= 0 */
-    Linear form = linear_add(linear_of(facts, b), -1, linear_of(facts, a));
-    assume_form(facts, linear_add(form, 1, linear_const(-gap)));
+    Linear form = opt_linear_add(opt_linear_of(facts, b), -1, opt_linear_of(facts, a));
+    assume_form(facts, opt_linear_add(form, 1, opt_linear_const(-gap)));
 }
 
 static void assume_equal(LinearFacts *facts, IrValue *a, IrValue *b) {
@@ -206,17 +206,17 @@ static void assume_equal(LinearFacts *facts, IrValue *a, IrValue *b) {
     vec_push(&facts->equal, b);
 }
 
-void linear_assume(LinearFacts *facts, IrValue *cond, bool holds) {
+void opt_linear_assume(LinearFacts *facts, IrValue *cond, bool holds) {
     cond = ir_resolve(cond);
     const IrInst *def = cond->def;
     if (!def) return;
     if (def->op == IR_NOT) {
-        linear_assume(facts, def->operands[0], !holds);
+        opt_linear_assume(facts, def->operands[0], !holds);
         return;
     }
     if (def->op == (holds ? IR_AND : IR_OR)) {
-        linear_assume(facts, def->operands[0], holds);
-        linear_assume(facts, def->operands[1], holds);
+        opt_linear_assume(facts, def->operands[0], holds);
+        opt_linear_assume(facts, def->operands[1], holds);
         return;
     }
     if (def->noperands != 2 || !ir_is_scalar(ir_resolve(def->operands[0])->type, IR_I64)) return;
@@ -232,17 +232,17 @@ void linear_assume(LinearFacts *facts, IrValue *cond, bool holds) {
     }
 }
 
-void linear_assume_index(LinearFacts *facts, IrValue *i, IrValue *n) {
-    assume_form(facts, linear_of(facts, i));
+void opt_linear_assume_index(LinearFacts *facts, IrValue *i, IrValue *n) {
+    assume_form(facts, opt_linear_of(facts, i));
     assume_less(facts, i, n, 1);
 }
 
-void linear_assume_runs(LinearFacts *facts, const IrInst *loop) {
+void opt_linear_assume_runs(LinearFacts *facts, const IrInst *loop) {
     uint32_t n = 0;
     if (loop->op == IR_BUILD || loop->op == IR_REDUCE) n = (uint32_t)loop->imm;
     if (loop->op == IR_LOOP) n = 1;
     for (uint32_t k = 0; k < n; k++) {
-        Linear size = linear_of(facts, positive_part(loop->operands[k]));
-        assume_form(facts, linear_add(size, 1, linear_const(-1)));
+        Linear size = opt_linear_of(facts, positive_part(loop->operands[k]));
+        assume_form(facts, opt_linear_add(size, 1, opt_linear_const(-1)));
     }
 }

@@ -23,17 +23,17 @@ typedef struct LinearFacts {
     VEC(IrValue *) equal; /* pairs: the second stands for the first */
 } LinearFacts;
 
-Linear linear_of(const LinearFacts *facts, IrValue *value);
-Linear linear_const(int64_t value);
+Linear opt_linear_of(const LinearFacts *facts, IrValue *value);
+Linear opt_linear_const(int64_t value);
 /* a + factor * b */
-Linear linear_add(Linear a, int64_t factor, Linear b);
+Linear opt_linear_add(Linear a, int64_t factor, Linear b);
 /* Is FORM >= 0 for all values that its atoms can have here? */
-bool linear_nonnegative(const LinearFacts *facts, Linear form);
+bool opt_linear_nonnegative(const LinearFacts *facts, Linear form);
 /* Takes in what a condition that holds says (comparisons of integers, && of such). */
-void linear_assume(LinearFacts *facts, IrValue *cond, bool holds);
+void opt_linear_assume(LinearFacts *facts, IrValue *cond, bool holds);
 /* Takes in that 0 <= i < n. */
-void linear_assume_index(LinearFacts *facts, IrValue *i, IrValue *n);
+void opt_linear_assume_index(LinearFacts *facts, IrValue *i, IrValue *n);
 /* Takes in what holds in the body of a map, reduction or loop: it has at least one trip. */
-void linear_assume_runs(LinearFacts *facts, const IrInst *loop);
+void opt_linear_assume_runs(LinearFacts *facts, const IrInst *loop);
 
 #endif

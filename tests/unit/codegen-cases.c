@@ -7,75 +7,20 @@
 #include "tests/unit/ircalls.h"
 #include "tests/unit/unit.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "codegen/codegen.h"
 #include "runtime/core/calls.h"
+#include "tests/unit/generated.h"
 
 enum { MAX_VALUES = 24 };
 
-/* ---- the code ---- */
-
-static StrBuf printed;
-
-static int32_t note_print(AdlContext *context, const char *text, int64_t len) {
-    (void)context;
-    strbuf_add_n(&printed, text, (size_t)len);
-    strbuf_char(&printed, '\n');
-    return 0;
-}
-
-static void *address_of(void (*function)(void)) {
-    void *address;
-    memcpy(&address, &function, sizeof address);
-    return address;
-}
-
-static const CodegenSymbol *runtime_symbols(size_t *n) {
-    static CodegenSymbol symbols[] = {
-#define ADL_CALL(name, result, parameters, attributes) {#name, NULL},
-#include "runtime/calls.def"
-    };
-    *n = 0;
-#define ADL_CALL(name, result, parameters, attributes)                                             \
-    symbols[*n].address = address_of((void (*)(void))name);                                        \
-    if (strcmp(#name, "adl__print") == 0)                                                          \
-        symbols[*n].address = address_of((void (*)(void))note_print);                              \
-    ++*n;
-#include "runtime/calls.def"
-    return symbols;
-}
-
-static const CodegenApi *codegen(void) {
-    static const CodegenApi *api;
-    char path[512], *error = NULL;
-    const char *given = getenv("ADL_CODEGEN"), *build = getenv("ADL_BUILD_DIR");
-    if (api) return api;
-    snprintf(path, sizeof path, "%s/.libs/libdslc-llvm.so", build ? build : ".");
-    api = codegen_open(given ? given : path, &error);
-    ck_assert_msg(api, "%s", error ? error : "");
-    return api;
-}
-
-static CodegenCode *compile(const IrModule *module, int level, const char *what) {
+static CodegenCode *compile(const IrModule *module, int level) {
     CodegenOptions options = {.opt_level = level, .cpu = "native", .entries = true, .verify = true};
-    size_t n;
-    char *error = NULL;
-    const CodegenSymbol *symbols = runtime_symbols(&n);
-    if (getenv("CODEGEN_SHOW")) {
-        StrBuf text = {0};
-        codegen()->emit(module, &options, CODEGEN_LLVM_RAW, &text, &error);
-        fputs(text.text ? text.text : "", stderr);
-        strbuf_free(&text);
-    }
-    CodegenCode *code = codegen()->load(module, &options, symbols, n, &error);
-    ck_assert_msg(code, "%s: %s", what, error ? error : "");
-    return code;
+    return codegen_load(module, &options);
 }
 
 /* ---- values ---- */
@@ -220,7 +165,7 @@ static int32_t run_code(CodegenCode *code, Call *call, const char *what) {
     Entry entry;
     uint32_t n = call->func->nparams;
     snprintf(name, sizeof name, "adl__entry_%s", call->func->name);
-    address = codegen()->find(code, name, &error);
+    address = codegen_api()->find(code, name, &error);
     ck_assert_msg(address, "%s: %s", what, error ? error : "");
     memcpy(&entry, &address, sizeof entry);
     for (uint32_t i = 0; i < n + call->func->nresults; i++) places[i] = &call->slots[i];
@@ -248,7 +193,7 @@ static void check_call(IrModule *module, CodegenCode *code, Call *call, const ch
     bool ok = ir_interp_call(interp, call->func, call->args, call->want);
     IrInterpError error = ir_interp_error(interp);
     if (ok || error.kind > 0) {
-        strbuf_clear(&printed);
+        strbuf_clear(&codegen_printed);
         int32_t status = run_code(code, call, what);
         int32_t wanted = ok ? 0 : error.kind;
         ck_assert_msg(status == wanted, "%s: @%s gives status %d, not %d (%s)", what, call->line,
@@ -258,7 +203,7 @@ static void check_call(IrModule *module, CodegenCode *code, Call *call, const ch
             ck_assert_msg(strstr(adl_last_error_message(), error.message),
                           "%s: @%s fails with\n%s, not\n%s", what, call->line,
                           adl_last_error_message(), error.message);
-        ck_assert_str_eq(printed.text && printed.len ? printed.text : "",
+        ck_assert_str_eq(codegen_printed.text && codegen_printed.len ? codegen_printed.text : "",
                          out.text && out.len ? out.text : "");
     }
     for (uint32_t i = 0; i < MAX_VALUES; i++) {
@@ -345,12 +290,12 @@ static void check_level(const char *name, const char *text, int level) {
     snprintf(what, sizeof what, "%s, -O%d", name, level);
     IrModule *module = ir_case_module(text, what);
     for (uint32_t i = 0; i < module->funcs.len; i++) module->funcs.at[i]->flags |= IR_FUNC_ROOT;
-    CodegenCode *code = compile(module, level, what);
+    CodegenCode *code = compile(module, level);
     for (char *line = strtok_r(copy, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
         if (strncmp(line, "; @", 3) == 0) written_call(module, code, line + 3, what);
         if (strncmp(line, "; any @", 7) == 0) random_calls(module, code, line + 7, what);
     }
-    codegen()->unload(code);
+    codegen_api()->unload(code);
     ir_module_free(module);
     free(copy);
 }

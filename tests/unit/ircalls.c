@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* strtok_r */
 #include "tests/unit/ircalls.h"
 
 #include "tests/unit/unit.h"

@@ -1,6 +1,7 @@
 /* The optimiser on the cases of tests/cases/ir and tests/cases/opt: every pass alone, and both orders
    of passes as the compiler runs them.  After each the module must verify, and every call must give
    what it gave: the same values, the same errors. */
+#define _GNU_SOURCE /* strdup */
 #include "tests/unit/ircalls.h"
 #include "tests/unit/unit.h"
 

@@ -56,7 +56,7 @@ LLVMValueRef emit_from_memory(Emit *e, IrScalar scalar, LLVMValueRef value) {
     return LLVMBuildICmp(e->b, LLVMIntNE, value, LLVMConstNull(e->i8), "");
 }
 
-LLVMValueRef emit_int(const Emit *e, int64_t value) {
+LLVMValueRef gen_int(const Emit *e, int64_t value) {
     return LLVMConstInt(e->i64, (unsigned long long)value, true);
 }
 
@@ -92,7 +92,7 @@ LLVMValueRef emit_intrinsic(Emit *e, const char *name, LLVMTypeRef type, LLVMVal
 }
 
 LLVMValueRef emit_offset(Emit *e, LLVMValueRef p, int64_t bytes) {
-    LLVMValueRef offset = emit_int(e, bytes);
+    LLVMValueRef offset = gen_int(e, bytes);
     return LLVMBuildInBoundsGEP2(e->b, e->i8, p, &offset, 1, "");
 }
 

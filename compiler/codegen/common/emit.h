@@ -28,7 +28,7 @@ LLVMTypeRef emit_memory_type(const Emit *e, IrScalar scalar);
 LLVMValueRef emit_to_memory(Emit *e, IrScalar scalar, LLVMValueRef value);
 LLVMValueRef emit_from_memory(Emit *e, IrScalar scalar, LLVMValueRef value);
 
-LLVMValueRef emit_int(const Emit *e, int64_t value); /* an i64 */
+LLVMValueRef gen_int(const Emit *e, int64_t value); /* an i64 */
 LLVMValueRef emit_int32(const Emit *e, int32_t value);
 LLVMValueRef emit_null(const Emit *e);
 LLVMValueRef emit_const(const Emit *e, const IrInst *inst);

@@ -162,13 +162,13 @@ static LLVMValueRef int_power(Emit *e, IrScalar scalar, LLVMValueRef x, LLVMValu
     LLVMPositionBuilderAtEnd(e->b, head);
     LLVMValueRef left = LLVMBuildPhi(e->b, e->i64, ""), square = LLVMBuildPhi(e->b, type, ""),
                  result = LLVMBuildPhi(e->b, type, "");
-    LLVMValueRef over = LLVMBuildICmp(e->b, LLVMIntEQ, left, emit_int(e, 0), "");
+    LLVMValueRef over = LLVMBuildICmp(e->b, LLVMIntEQ, left, gen_int(e, 0), "");
     LLVMBuildCondBr(e->b, over, done, body);
     LLVMPositionBuilderAtEnd(e->b, body);
     LLVMValueRef odd = LLVMBuildTrunc(e->b, left, e->i1, "");
     LLVMValueRef multiplied = LLVMBuildMul(e->b, result, square, "");
     LLVMValueRef ins[][2] = {
-        {n, LLVMBuildLShr(e->b, left, emit_int(e, 1), "")},
+        {n, LLVMBuildLShr(e->b, left, gen_int(e, 1), "")},
         {x, LLVMBuildMul(e->b, square, square, "")},
         {LLVMConstInt(type, 1, false), LLVMBuildSelect(e->b, odd, multiplied, result, "")}};
     LLVMBuildBr(e->b, head);

@@ -70,9 +70,9 @@ void gen_acc_add(Fn *f, const IrInst *inst) {
     to.depth = f->groups.len;
     Loop loop;
     loop_open_group(f);
-    loop_open(f, &loop, "add");
+    gen_loop_open(f, &loop, "add");
     loop_enter(f, &loop, gen_count(f, val, v->type));
     LLVMValueRef old = gen_load(f, &to, scalar, loop.i), more = gen_load(f, val, scalar, loop.i);
     gen_store(f, &to, scalar, loop.i, emit_combine(f->e, IR_SUM, scalar, old, more));
-    loop_close(f, &loop, loop_close_group(f, false));
+    gen_loop_close(f, &loop, loop_close_group(f, false));
 }

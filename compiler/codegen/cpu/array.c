@@ -59,7 +59,7 @@ static void nest_open(Fn *f, Nest *nest, uint32_t n, LLVMValueRef const *sizes) 
     nest->n = n;
     for (uint32_t k = 0; k < n; k++) {
         loop_open_group(f);
-        loop_open(f, &nest->loops[k], "copy");
+        gen_loop_open(f, &nest->loops[k], "copy");
         loop_enter(f, &nest->loops[k], sizes[k]);
         nest->i[k] = nest->loops[k].i;
     }
@@ -67,7 +67,7 @@ static void nest_open(Fn *f, Nest *nest, uint32_t n, LLVMValueRef const *sizes) 
 
 static void nest_close(Fn *f, Nest *nest) {
     for (uint32_t k = nest->n; k-- > 0;)
-        loop_close(f, &nest->loops[k], loop_close_group(f, false));
+        gen_loop_close(f, &nest->loops[k], loop_close_group(f, false));
 }
 
 /* start + i * step, which may run backwards. */
@@ -163,7 +163,7 @@ void gen_pack(Fn *f, const IrInst *inst) {
     IrType type = inst->results[0]->type;
     const IrValue *first = ir_resolve(inst->operands[0]);
     bool of_scalars = first->type->kind == IR_T_SCALAR;
-    LLVMValueRef dims[IR_MAX_RANK] = {emit_int(e, inst->noperands)}, count = emit_int(e, 1);
+    LLVMValueRef dims[IR_MAX_RANK] = {gen_int(e, inst->noperands)}, count = gen_int(e, 1);
     if (!of_scalars) {
         const Val *val = gen_val(f, first);
         for (uint32_t k = 0; k < first->type->rank; k++) dims[k + 1] = val->dims[k];
@@ -171,7 +171,7 @@ void gen_pack(Fn *f, const IrInst *inst) {
     }
     Val out = gen_new_array(f, inst->results[0], dims);
     for (uint32_t i = 0; i < inst->noperands; i++) {
-        LLVMValueRef at = emit_size_mul(e, emit_int(e, i), count);
+        LLVMValueRef at = emit_size_mul(e, gen_int(e, i), count);
         const Val *val = gen_val(f, inst->operands[i]);
         if (of_scalars) gen_store(f, &out, type->scalar, at, val->at);
         else gen_copy(f, type->scalar, gen_element_at(f, type, out.at, at), val->at, count);
@@ -183,7 +183,7 @@ void gen_concat(Fn *f, const IrInst *inst) {
     Emit *e = f->e;
     IrType type = inst->results[0]->type;
     const Val *first = gen_val(f, inst->operands[0]);
-    LLVMValueRef dims[IR_MAX_RANK], at = emit_int(e, 0);
+    LLVMValueRef dims[IR_MAX_RANK], at = gen_int(e, 0);
     dims[0] = first->dims[0];
     for (uint32_t k = 1; k < type->rank; k++) dims[k] = first->dims[k];
     for (uint32_t i = 1; i < inst->noperands; i++)

@@ -52,11 +52,11 @@ static void combine_all(Fn *f, IrReduce kind, IrScalar scalar, const Val *to, co
                         LLVMValueRef count) {
     Loop loop;
     loop_open_group(f);
-    loop_open(f, &loop, "combine");
+    gen_loop_open(f, &loop, "combine");
     loop_enter(f, &loop, count);
     LLVMValueRef x = gen_load(f, to, scalar, loop.i), y = gen_load(f, from, scalar, loop.i);
     gen_store(f, to, scalar, loop.i, emit_combine(f->e, kind, scalar, x, y));
-    loop_close(f, &loop, loop_close_group(f, false));
+    gen_loop_close(f, &loop, loop_close_group(f, false));
 }
 
 void gen_put(Fn *f, const IrInst *yield, uint32_t k, Dest dest) {
@@ -127,7 +127,7 @@ void gen_build(Fn *f, const IrInst *inst) {
     LLVMValueRef at[IR_MAX_RANK];
     for (uint32_t k = 0; k < n; k++) {
         loop_open_group(f);
-        loop_open(f, &loops[k], "build");
+        gen_loop_open(f, &loops[k], "build");
         loop_enter(f, &loops[k], gen_scalar(f, inst->operands[k]));
         at[k] = loops[k].i;
         gen_set_scalar(f, inst->regions[0]->params[k], at[k]);
@@ -135,7 +135,7 @@ void gen_build(Fn *f, const IrInst *inst) {
     body(f, inst, outs, at);
     bool fold_tail = f->g->used_libm;
     for (uint32_t k = n; k-- > 0;) {
-        loop_close(f, &loops[k], loop_close_group(f, fold_tail));
+        gen_loop_close(f, &loops[k], loop_close_group(f, fold_tail));
         fold_tail = false;
     }
     f->g->used_libm = false;

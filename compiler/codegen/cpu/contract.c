@@ -29,12 +29,12 @@ static LLVMValueRef element_b(Product *p, LLVMValueRef l, LLVMValueRef j) {
 
 static void open(Fn *f, Loop *loop, LLVMValueRef count) {
     loop_open_group(f);
-    loop_open(f, loop, "product");
+    gen_loop_open(f, loop, "product");
     loop_enter(f, loop, count);
 }
 
 static void close(Fn *f, Loop *loop) {
-    loop_close(f, loop, loop_close_group(f, false));
+    gen_loop_close(f, loop, loop_close_group(f, false));
 }
 
 static LLVMValueRef row(Product *p, const Val *x, LLVMValueRef i, LLVMValueRef width) {
@@ -43,7 +43,7 @@ static LLVMValueRef row(Product *p, const Val *x, LLVMValueRef i, LLVMValueRef w
 }
 
 static void clear(Product *p, LLVMValueRef count) {
-    LLVMValueRef size = emit_int(p->e, ir_scalar_bytes(p->scalar));
+    LLVMValueRef size = gen_int(p->e, ir_scalar_bytes(p->scalar));
     LLVMBuildMemSet(p->e->b, p->out.at, LLVMConstInt(p->e->i8, 0, false),
                     emit_size_mul(p->e, count, size), ir_scalar_bytes(p->scalar));
 }
@@ -81,14 +81,14 @@ static void by_elements(Product *p) {
         sum = sum_products(f, p->scalar, row(p, &p->a, i.i, p->k), row(p, &p->b, j.i, p->k), p->k);
     } else {
         Loop l;
-        loop_open(f, &l, "product");
+        gen_loop_open(f, &l, "product");
         sum = LLVMBuildPhi(e->b, emit_type(e, p->scalar), "sum");
         loop_enter(f, &l, p->k);
         LLVMValueRef more =
             emit_combine(e, IR_PROD, p->scalar, element_a(p, i.i, l.i), element_b(p, l.i, j.i));
         LLVMValueRef next = emit_combine(e, IR_SUM, p->scalar, sum, more);
         loop_phi(&l, sum, emit_zero(e, p->scalar), next, LLVMGetInsertBlock(e->b));
-        loop_close(f, &l, NULL);
+        gen_loop_close(f, &l, NULL);
     }
     gen_store(f, &p->out, p->scalar, at2(e, i.i, p->n, j.i), sum);
     close(f, &j);
@@ -116,7 +116,7 @@ static void matrices(Product *p) {
         return;
     }
     LLVMValueRef volume = emit_size_mul(e, emit_size_mul(e, p->m, p->n), p->k);
-    LLVMValueRef large = LLVMBuildICmp(e->b, LLVMIntSGT, volume, emit_int(e, CONTRACT_LARGE), "");
+    LLVMValueRef large = LLVMBuildICmp(e->b, LLVMIntSGT, volume, gen_int(e, CONTRACT_LARGE), "");
     if (LLVMIsAConstantInt(large)) {
         if (LLVMConstIntGetZExtValue(large)) large_product(p);
         else small_product(p);
@@ -136,7 +136,7 @@ static void matrices(Product *p) {
 
 /* A vector as the matrix that it acts as: a row on the left, a column on the right. */
 static void shape(Product *p, uint32_t rank_a, uint32_t rank_b) {
-    LLVMValueRef one = emit_int(p->e, 1);
+    LLVMValueRef one = gen_int(p->e, 1);
     p->m = rank_a == 1 ? one : p->a.dims[p->ta ? 1 : 0];
     p->k = rank_a == 1 ? p->a.dims[0] : p->a.dims[p->ta ? 0 : 1];
     p->n = rank_b == 1 ? one : p->b.dims[p->tb ? 0 : 1];
@@ -153,14 +153,14 @@ static void dot(Product *p, const IrInst *inst) {
     }
     Loop l;
     Emit *e = p->e;
-    loop_open(p->f, &l, "product");
+    gen_loop_open(p->f, &l, "product");
     LLVMValueRef sum = LLVMBuildPhi(e->b, emit_type(e, p->scalar), "sum");
     loop_enter(p->f, &l, p->k);
     LLVMValueRef more = emit_combine(e, IR_PROD, p->scalar, gen_load(p->f, &p->a, p->scalar, l.i),
                                      gen_load(p->f, &p->b, p->scalar, l.i));
     loop_phi(&l, sum, emit_zero(e, p->scalar), emit_combine(e, IR_SUM, p->scalar, sum, more),
              LLVMGetInsertBlock(e->b));
-    loop_close(p->f, &l, NULL);
+    gen_loop_close(p->f, &l, NULL);
     gen_set_scalar(p->f, inst->results[0], sum);
 }
 
@@ -188,7 +188,7 @@ void gen_contract(Fn *f, const IrInst *inst) {
         Product t = p;
         t.b = p.a, t.a = p.b;
         t.ta = t.tb = false;
-        t.m = emit_int(f->e, 1), t.n = p.m;
+        t.m = gen_int(f->e, 1), t.n = p.m;
         by_rows(&t);
     } else if (rank_a == 2 && rank_b == 2) {
         matrices(&p);
@@ -197,7 +197,7 @@ void gen_contract(Fn *f, const IrInst *inst) {
         Product t = p;
         t.a = p.b, t.b = p.a;
         t.ta = false, t.tb = true;
-        t.m = p.n, t.n = emit_int(f->e, 1);
+        t.m = p.n, t.n = gen_int(f->e, 1);
         by_elements(&t);
     } else {
         small_product(&p);

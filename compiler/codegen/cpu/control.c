@@ -44,14 +44,14 @@ void gen_check_status(Fn *f, LLVMValueRef status) {
 
 /* ---- counted loops ---- */
 
-void loop_open(Fn *f, Loop *loop, const char *name) {
+void gen_loop_open(Fn *f, Loop *loop, const char *name) {
     Emit *e = f->e;
     loop->before = LLVMGetInsertBlock(e->b);
     loop->head = gen_block(f, name);
     LLVMBuildBr(e->b, loop->head);
     LLVMPositionBuilderAtEnd(e->b, loop->head);
     loop->i = LLVMBuildPhi(e->b, e->i64, "i");
-    LLVMValueRef zero = emit_int(e, 0);
+    LLVMValueRef zero = gen_int(e, 0);
     LLVMAddIncoming(loop->i, &zero, &loop->before, 1);
 }
 
@@ -64,10 +64,10 @@ void loop_enter(Fn *f, Loop *loop, LLVMValueRef count) {
     LLVMPositionBuilderAtEnd(e->b, loop->body);
 }
 
-void loop_close(Fn *f, Loop *loop, LLVMMetadataRef metadata) {
+void gen_loop_close(Fn *f, Loop *loop, LLVMMetadataRef metadata) {
     Emit *e = f->e;
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
-    LLVMValueRef next = LLVMBuildNSWAdd(e->b, loop->i, emit_int(e, 1), "");
+    LLVMValueRef next = LLVMBuildNSWAdd(e->b, loop->i, gen_int(e, 1), "");
     LLVMSetNUW(next, true);
     LLVMAddIncoming(loop->i, &next, &latch, 1);
     LLVMValueRef back = LLVMBuildBr(e->b, loop->head);
@@ -168,7 +168,7 @@ static Val empty_val(Fn *f, IrType type) {
     Val val = {.block = emit_null(f->e), .depth = f->groups.len};
     val.dims = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, n);
     for (uint32_t k = 0; type->kind == IR_T_ARRAY && k < n; k++)
-        if (type->dims[k] >= 0) val.dims[k] = emit_int(f->e, type->dims[k]);
+        if (type->dims[k] >= 0) val.dims[k] = gen_int(f->e, type->dims[k]);
     return val;
 }
 
@@ -331,7 +331,7 @@ void gen_loop(Fn *f, const IrInst *inst) {
     Loop loop;
     for (uint32_t i = 0; i < n; i++) start_carried(f, inst, i, &carried[i]);
     LLVMValueRef count = gen_scalar(f, inst->operands[0]);
-    loop_open(f, &loop, "for");
+    gen_loop_open(f, &loop, "for");
     gen_set_scalar(f, body->params[0], loop.i);
     for (uint32_t i = 0; i < n; i++) {
         IrType type = inst->results[i]->type;
@@ -357,7 +357,7 @@ void gen_loop(Fn *f, const IrInst *inst) {
     for (uint32_t i = 0; i < n; i++)
         if (!mem_is_small(inst->results[i]->type))
             add_incoming(e, inst->results[i]->type, &carried[i].phi, &next[i], latch);
-    loop_close(f, &loop, NULL);
+    gen_loop_close(f, &loop, NULL);
     for (uint32_t i = 0; i < n; i++) {
         IrType type = inst->results[i]->type;
         Val result = carried[i].phi;

@@ -16,7 +16,7 @@ static Val text_val(Fn *f, LLVMValueRef at, LLVMValueRef block, LLVMValueRef len
 void gen_string(Fn *f, const IrInst *inst) {
     size_t len = strlen(inst->text);
     gen_set(f, inst->results[0], text_val(f, gen_text(f->g, inst->text, len), emit_null(f->e),
-                                          emit_int(f->e, (int64_t)len)));
+                                          gen_int(f->e, (int64_t)len)));
 }
 
 /* ---- failures ---- */
@@ -48,7 +48,7 @@ static void store_arg(Fn *f, LLVMValueRef args, uint32_t i, const IrValue *value
         tag = ADL_ARG_U64;
         word = LLVMBuildZExt(e->b, word, e->i64, "");
     }
-    store_field(f, args, i, offsetof(AdlArg, tag), emit_int(e, (int64_t)tag));
+    store_field(f, args, i, offsetof(AdlArg, tag), gen_int(e, (int64_t)tag));
     store_field(f, args, i, offsetof(AdlArg, value), word);
 }
 
@@ -159,7 +159,7 @@ static LLVMValueRef match_text(Matching *m, LLVMValueRef *len) {
     bool left_out = m->operand == m->inst->noperands ||
                     ir_resolve(m->inst->operands[m->operand])->type->kind != IR_T_STR;
     if (left_out) {
-        *len = emit_int(m->f->e, 0);
+        *len = gen_int(m->f->e, 0);
         return gen_text(m->f->g, "", 0);
     }
     const Val *val = gen_val(m->f, m->inst->operands[m->operand++]);
@@ -182,7 +182,7 @@ static void match_param(Matching *m, const RuntimeCall *call, unsigned k) {
         break;
     case TOKEN_T_PDATA: m->out = *arg = gen_alloca(f, e->ptr, NULL, 8, "data"); break;
     case TOKEN_T_PI64:
-        m->out_dims = *arg = gen_alloca(f, e->i64, emit_int(e, IR_MAX_RANK), 8, "sizes");
+        m->out_dims = *arg = gen_alloca(f, e->i64, gen_int(e, IR_MAX_RANK), 8, "sizes");
         break;
     case TOKEN_T_DIMS: {
         const IrValue *x = ir_resolve(m->inst->operands[m->operand]);
@@ -232,7 +232,7 @@ static void set_value(Fn *f, const IrValue *result, LLVMValueRef value) {
 static void concat_texts(Fn *f, const IrInst *inst) {
     Emit *e = f->e;
     IrType type = inst->results[0]->type;
-    Val left = text_val(f, gen_text(f->g, "", 0), emit_null(e), emit_int(e, 0));
+    Val left = text_val(f, gen_text(f->g, "", 0), emit_null(e), gen_int(e, 0));
     LLVMValueRef out = gen_alloca(f, LLVMArrayType2(e->i64, 2), NULL, 8, "text");
     for (uint32_t k = 0; k < inst->noperands; k++) {
         const Val *right = gen_val(f, inst->operands[k]);

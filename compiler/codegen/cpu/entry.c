@@ -94,7 +94,7 @@ static Val read_arg(Fn *f, IrType type, LLVMValueRef from) {
     uint32_t n = type->kind == IR_T_STR ? 1 : type->rank;
     for (uint32_t k = 0; k < n; k++)
         dims[k] = type->kind == IR_T_STR || type->dims[k] < 0 ? word(f, e->i64, from, 2 + k)
-                                                              : emit_int(e, type->dims[k]);
+                                                              : gen_int(e, type->dims[k]);
     return val;
 }
 

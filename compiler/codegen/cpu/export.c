@@ -119,7 +119,7 @@ static LLVMValueRef read_factor(Expression *x) {
     int64_t value = 0;
     for (; (*x->at >= '0' && *x->at <= '9') || *x->at == '_'; x->at++)
         if (*x->at != '_') value = value * 10 + (*x->at - '0');
-    return emit_int(e, value);
+    return gen_int(e, value);
 }
 
 static LLVMValueRef read_product(Expression *x) {
@@ -146,7 +146,7 @@ static LLVMValueRef read_sum(Expression *x) {
 
 static LLVMValueRef size_of(Wrapper *w, const IrCDim *dim) {
     Emit *e = w->f.e;
-    if (dim->constant >= 0) return emit_int(e, dim->constant);
+    if (dim->constant >= 0) return gen_int(e, dim->constant);
     if (dim->place >= 0)
         return LLVMBuildIntCast2(e->b, LLVMGetParam(w->f.llvm, (unsigned)dim->place), e->i64, true,
                                  "");
@@ -171,9 +171,9 @@ static LLVMValueRef borrowed_block(Wrapper *w) {
     Emit *e = w->f.e;
     LLVMTypeRef type = LLVMArrayType2(e->i64, sizeof(AdlBlock) / 8);
     LLVMValueRef header = gen_alloca(&w->f, type, NULL, 64, "block");
-    LLVMBuildMemSet(e->b, header, LLVMConstInt(e->i8, 0, false), emit_int(e, sizeof(AdlBlock)), 64);
-    store_header(w, header, offsetof(AdlBlock, refs), emit_int(e, 1));
-    store_header(w, header, offsetof(AdlBlock, spare), emit_int(e, 1));
+    LLVMBuildMemSet(e->b, header, LLVMConstInt(e->i8, 0, false), gen_int(e, sizeof(AdlBlock)), 64);
+    store_header(w, header, offsetof(AdlBlock, refs), gen_int(e, 1));
+    store_header(w, header, offsetof(AdlBlock, spare), gen_int(e, 1));
     store_header(w, header, offsetof(AdlBlock, owner), w->f.context);
     return emit_offset(e, header, (int64_t)sizeof(AdlBlock));
 }
@@ -185,7 +185,7 @@ static void take_array(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
     Val val = entry_array(&w->f, w->func->params[param->param], given,
                           writable ? borrowed_block(w) : emit_null(e), dims);
     LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, gen_count(&w->f, &val, param->type),
-                                      emit_int(e, 0), "");
+                                      gen_int(e, 0), "");
     refuse(w, LLVMBuildAnd(e->b, is_null(e, given), some, ""), param->name, "is NULL");
     w->args[param->param] = val;
     if (param->kind == IR_C_MUT) w->places[param->result] = given;
@@ -231,7 +231,7 @@ static void take_param(Wrapper *w, uint32_t i) {
     describe_small(w->f.g, w->f.llvm, i, param->type);
     LLVMSetValueName2(given, param->name, strlen(param->name));
     if (param->kind == IR_C_SIZE) {
-        LLVMValueRef negative = LLVMBuildICmp(e->b, LLVMIntSLT, given, emit_int(e, 0), "");
+        LLVMValueRef negative = LLVMBuildICmp(e->b, LLVMIntSLT, given, gen_int(e, 0), "");
         refuse(w, negative, param->name, "is negative");
     } else if (param->type->kind == IR_T_TAPE) {
         take_tape(w, param, given);
@@ -261,7 +261,7 @@ static void take_params(Wrapper *w) {
 
 static LLVMValueRef bytes_of(Wrapper *w, const IrCParam *param) {
     Emit *e = w->f.e;
-    LLVMValueRef bytes = emit_int(e, ir_scalar_bytes(param->type->scalar));
+    LLVMValueRef bytes = gen_int(e, ir_scalar_bytes(param->type->scalar));
     for (uint32_t k = 0; k < param->rank; k++)
         bytes = emit_size_mul(e, bytes, size_of(w, &param->dims[k]));
     return bytes;
@@ -339,7 +339,7 @@ static void give_result(Wrapper *w, uint32_t i) {
         LLVMValueRef count = gen_count(&w->f, &val, type);
         LLVMBasicBlockRef copy = gen_block(&w->f, "copy"), done = gen_block(&w->f, "");
         LLVMValueRef away = LLVMBuildICmp(e->b, LLVMIntNE, val.at, place, "");
-        LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, count, emit_int(e, 0), "");
+        LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, count, gen_int(e, 0), "");
         LLVMBuildCondBr(e->b, LLVMBuildAnd(e->b, away, some, ""), copy, done);
         LLVMPositionBuilderAtEnd(e->b, copy);
         gen_copy(&w->f, type->scalar, place, val.at, count);
@@ -359,7 +359,7 @@ static void check_places(Wrapper *w) {
         Val val = gen_load_result(&w->f, w->func->results[param->result],
                                   w->memories[param->result]);
         LLVMValueRef count = gen_count(&w->f, &val, w->func->results[param->result]);
-        LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, count, emit_int(e, 0), "");
+        LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, count, gen_int(e, 0), "");
         LLVMValueRef null = is_null(e, w->places[param->result]);
         refuse(w, LLVMBuildAnd(e->b, null, some, ""), param->name, "is NULL");
     }

@@ -67,7 +67,7 @@ LLVMTypeRef gen_func_type(Gen *g, const IrFunc *func) {
 static void take_open_dims(Fn *f, IrType type, unsigned *at, Val *val) {
     val->dims = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, type->rank);
     for (uint32_t k = 0; k < type->rank; k++)
-        val->dims[k] = type->dims[k] >= 0 ? emit_int(f->e, type->dims[k])
+        val->dims[k] = type->dims[k] >= 0 ? gen_int(f->e, type->dims[k])
                                           : LLVMGetParam(f->llvm, (*at)++);
 }
 

@@ -116,12 +116,12 @@ typedef struct Loop {
     LLVMValueRef i;
     LLVMBasicBlockRef before, head, body, done;
 } Loop;
-/* A counted loop: the builder stands in the head after loop_open (for more phis), in the body after
-   loop_enter, behind the loop after loop_close.  PARALLEL: no iteration needs another one's
+/* A counted loop: the builder stands in the head after gen_loop_open (for more phis), in the body after
+   loop_enter, behind the loop after gen_loop_close.  PARALLEL: no iteration needs another one's
    accesses that were tagged; opens an access group. */
-void loop_open(Fn *f, Loop *loop, const char *name);
+void gen_loop_open(Fn *f, Loop *loop, const char *name);
 void loop_enter(Fn *f, Loop *loop, LLVMValueRef count);
-void loop_close(Fn *f, Loop *loop, LLVMMetadataRef metadata);
+void gen_loop_close(Fn *f, Loop *loop, LLVMMetadataRef metadata);
 void loop_open_group(Fn *f);
 /* Closes the group; the loop's metadata, with tail folding if its body calls vector functions. */
 LLVMMetadataRef loop_close_group(Fn *f, bool fold_tail);

@@ -71,7 +71,7 @@ static Val given_value(Fn *f, const IrOption *option, LLVMValueRef from) {
         val.block = val.at;
         for (uint32_t k = 0; k < type->rank; k++)
             val.dims[k] = type->dims[k] >= 0
-                              ? emit_int(e, type->dims[k])
+                              ? gen_int(e, type->dims[k])
                               : field(f, e->i64, from, offsetof(AdlParamValue, dims) + 8 * k);
     }
     return val;
@@ -108,7 +108,7 @@ static Val option_value(Fn *f, const IrOption *options, uint32_t i, const Val *v
     LLVMValueRef given = field(f, e->i64, from, offsetof(AdlParamValue, given));
     LLVMBasicBlockRef read = gen_block(f, "given"), compute = gen_block(f, "default"),
                       done = gen_block(f, "");
-    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, given, emit_int(e, 0), ""), read, compute);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, given, gen_int(e, 0), ""), read, compute);
     LLVMPositionBuilderAtEnd(e->b, read);
     Val val = given_value(f, option, from);
     read = LLVMGetInsertBlock(e->b);

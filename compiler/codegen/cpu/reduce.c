@@ -55,7 +55,7 @@ static void sum_few(Reduction *r, uint32_t k, LLVMValueRef *sums) {
     LLVMValueRef *values = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r->results);
     Loop loop;
     loop_open_group(f);
-    loop_open(f, &loop, "sum");
+    gen_loop_open(f, &loop, "sum");
     for (uint32_t i = 0; i < r->results; i++)
         sums[i] = LLVMBuildPhi(e->b, emit_type(e, scalar_of(r, i)), "sum");
     loop_enter(f, &loop, size_of(r, k));
@@ -66,12 +66,12 @@ static void sum_few(Reduction *r, uint32_t k, LLVMValueRef *sums) {
         LLVMValueRef next = emit_combine(e, r->kind, scalar_of(r, i), sums[i], values[i]);
         loop_phi(&loop, sums[i], sum_identity(e, r->kind, scalar_of(r, i)), next, latch);
     }
-    loop_close(f, &loop, loop_close_group(f, false));
+    gen_loop_close(f, &loop, loop_close_group(f, false));
 }
 
 /* A buffer that no sum around this one uses. */
 static LLVMValueRef new_buffer(Fn *f, IrScalar scalar, int64_t count) {
-    return gen_alloca(f, emit_type(f->e, scalar), emit_int(f->e, count), 64, "sums");
+    return gen_alloca(f, emit_type(f->e, scalar), gen_int(f->e, count), 64, "sums");
 }
 
 static void fill_block(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRef len,
@@ -82,7 +82,7 @@ static void fill_block(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRe
     Loop loop;
     uint32_t depth = f->groups.len;
     loop_open_group(f);
-    loop_open(f, &loop, "fill");
+    gen_loop_open(f, &loop, "fill");
     loop_enter(f, &loop, len);
     set_index(r, k, emit_size_add(e, begin, loop.i));
     sum_element(r, k, values);
@@ -92,7 +92,7 @@ static void fill_block(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRe
     }
     bool fold_tail = f->g->used_libm && k + 1 == r->n;
     f->g->used_libm = false;
-    loop_close(f, &loop, loop_close_group(f, fold_tail));
+    gen_loop_close(f, &loop, loop_close_group(f, fold_tail));
 }
 
 static void sum_many(Reduction *r, uint32_t k, LLVMValueRef *sums) {
@@ -105,21 +105,21 @@ static void sum_many(Reduction *r, uint32_t k, LLVMValueRef *sums) {
         buffers[i] = new_buffer(f, scalar_of(r, i), SUM_BLOCK);
         stacks[i] = new_buffer(f, scalar_of(r, i), SUM_LEVELS);
     }
-    LLVMValueRef up = LLVMBuildNSWAdd(e->b, count, emit_int(e, SUM_BLOCK - 1), "");
-    LLVMValueRef args[] = {LLVMBuildAShr(e->b, up, emit_int(e, 8), ""), emit_int(e, 0)};
+    LLVMValueRef up = LLVMBuildNSWAdd(e->b, count, gen_int(e, SUM_BLOCK - 1), "");
+    LLVMValueRef args[] = {LLVMBuildAShr(e->b, up, gen_int(e, 8), ""), gen_int(e, 0)};
     LLVMValueRef blocks = emit_intrinsic(e, "llvm.smax", e->i64, args, 2);
     Loop loop;
-    loop_open(f, &loop, "blocks");
+    gen_loop_open(f, &loop, "blocks");
     loop_enter(f, &loop, blocks);
-    LLVMValueRef begin = emit_size_mul(e, loop.i, emit_int(e, SUM_BLOCK));
-    LLVMValueRef left[] = {LLVMBuildSub(e->b, count, begin, ""), emit_int(e, SUM_BLOCK)};
+    LLVMValueRef begin = emit_size_mul(e, loop.i, gen_int(e, SUM_BLOCK));
+    LLVMValueRef left[] = {LLVMBuildSub(e->b, count, begin, ""), gen_int(e, SUM_BLOCK)};
     LLVMValueRef len = emit_intrinsic(e, "llvm.smin", e->i64, left, 2);
     fill_block(r, k, begin, len, buffers);
     for (uint32_t i = 0; i < r->results; i++) {
         LLVMValueRef sum = sum_block(f, r->kind, scalar_of(r, i), buffers[i], len);
         sum_push(f, r->kind, scalar_of(r, i), stacks[i], loop.i, sum);
     }
-    loop_close(f, &loop, NULL);
+    gen_loop_close(f, &loop, NULL);
     for (uint32_t i = 0; i < r->results; i++)
         sums[i] = sum_finish(f, r->kind, scalar_of(r, i), stacks[i], blocks);
 }
@@ -173,7 +173,7 @@ static void straight_level(Reduction *r, uint32_t k, uint32_t n, LLVMTypeRef con
     LLVMValueRef *phis = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, n);
     Loop loop;
     loop_open_group(f);
-    loop_open(f, &loop, "reduce");
+    gen_loop_open(f, &loop, "reduce");
     for (uint32_t i = 0; i < n; i++) phis[i] = LLVMBuildPhi(e->b, types[i], "");
     loop_enter(f, &loop, size_of(r, k));
     set_index(r, k, loop.i);
@@ -184,7 +184,7 @@ static void straight_level(Reduction *r, uint32_t k, uint32_t n, LLVMTypeRef con
     for (uint32_t i = 0; i < n; i++) loop_phi(&loop, phis[i], carried[i], inner[i], latch);
     bool fold_tail = f->g->used_libm && k + 1 == r->n && n > 0;
     f->g->used_libm = false;
-    loop_close(f, &loop, loop_close_group(f, fold_tail));
+    gen_loop_close(f, &loop, loop_close_group(f, fold_tail));
     for (uint32_t i = 0; i < n; i++) carried[i] = phis[i];
 }
 
@@ -226,12 +226,12 @@ static void arg_place(Reduction *r, LLVMValueRef *carried) {
     Emit *e = r->f->e;
     LLVMValueRef value;
     run_body(r, &value);
-    LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, carried[0], emit_int(e, 0), "");
+    LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, carried[0], gen_int(e, 0), "");
     LLVMValueRef better = is_better(e, r->kind, scalar_of(r, 0), value, carried[1]);
     LLVMValueRef take = LLVMBuildOr(e->b, first, better, "");
     carried[1] = LLVMBuildSelect(e->b, take, value, carried[1], "");
     carried[2] = LLVMBuildSelect(e->b, take, carried[0], carried[2], "");
-    carried[0] = emit_size_add(e, carried[0], emit_int(e, 1));
+    carried[0] = emit_size_add(e, carried[0], gen_int(e, 1));
 }
 
 static void reduce_arg(Reduction *r) {
@@ -239,7 +239,7 @@ static void reduce_arg(Reduction *r) {
     Emit *e = f->e;
     IrScalar scalar = scalar_of(r, 0);
     LLVMTypeRef types[] = {e->i64, emit_type(e, scalar), e->i64};
-    LLVMValueRef carried[] = {emit_int(e, 0), emit_zero(e, scalar), emit_int(e, 0)};
+    LLVMValueRef carried[] = {gen_int(e, 0), emit_zero(e, scalar), gen_int(e, 0)};
     straight_level(r, 0, 3, types, carried, arg_place);
     gen_set_scalar(f, r->inst->results[0], carried[2]);
 }
@@ -264,7 +264,7 @@ static void array_place(Reduction *r, LLVMValueRef *carried) {
         }
         Val acc = {.at = dest.at, .depth = dest.depth};
         IrScalar scalar = scalar_of(r, i);
-        LLVMValueRef zero = emit_int(f->e, 0), old = gen_load(f, &acc, scalar, zero);
+        LLVMValueRef zero = gen_int(f->e, 0), old = gen_load(f, &acc, scalar, zero);
         gen_store(f, &acc, scalar, zero,
                   emit_combine(f->e, r->kind, scalar, old, gen_scalar(f, yield->operands[i])));
     }
@@ -274,7 +274,7 @@ static void array_place(Reduction *r, LLVMValueRef *carried) {
 static void reduce_arrays(Reduction *r) {
     Fn *f = r->f;
     Emit *e = f->e;
-    LLVMValueRef zero = emit_int(e, 0);
+    LLVMValueRef zero = gen_int(e, 0);
     r->accs = ARENA_ARRAY(f->g->plan->arena, Val, r->results);
     for (uint32_t i = 0; i < r->results; i++) {
         if (r->inst->results[i]->type->kind == IR_T_ARRAY) {

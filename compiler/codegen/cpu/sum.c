@@ -62,7 +62,7 @@ static Steps steps_open(const Helper *h, LLVMTypeRef type, LLVMValueRef init, LL
     Emit *e = h->e;
     Steps s = {LLVMGetInsertBlock(e->b), block(h, "head"), block(h, "step"), block(h, "end"), NULL,
                NULL};
-    LLVMValueRef zero = emit_int(e, 0);
+    LLVMValueRef zero = gen_int(e, 0);
     LLVMBuildBr(e->b, s.head);
     LLVMPositionBuilderAtEnd(e->b, s.head);
     s.i = LLVMBuildPhi(e->b, e->i64, "i");
@@ -77,7 +77,7 @@ static Steps steps_open(const Helper *h, LLVMTypeRef type, LLVMValueRef init, LL
 static void steps_close(const Helper *h, Steps *s, int64_t step, LLVMValueRef value) {
     Emit *e = h->e;
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
-    LLVMValueRef next = emit_size_add(e, s->i, emit_int(e, step));
+    LLVMValueRef next = emit_size_add(e, s->i, gen_int(e, step));
     LLVMAddIncoming(s->i, &next, &latch, 1);
     LLVMAddIncoming(s->value, &value, &latch, 1);
     LLVMBuildBr(e->b, s->head);
@@ -110,14 +110,14 @@ static LLVMValueRef take_last(Emit *e, const Source *s, LLVMTypeRef type, LLVMVa
                               LLVMValueRef left) {
     LLVMValueRef lanes[SUM_LANES], first = LLVMConstInt(e->i32, 0, false);
     LLVMTypeRef wide = LLVMVectorType(e->i64, SUM_LANES);
-    for (unsigned k = 0; k < SUM_LANES; k++) lanes[k] = emit_int(e, SUM_LANES - k);
+    for (unsigned k = 0; k < SUM_LANES; k++) lanes[k] = gen_int(e, SUM_LANES - k);
     LLVMValueRef limit = LLVMBuildInsertElement(e->b, LLVMGetPoison(wide), left, first, "");
     LLVMValueRef to_all = LLVMConstNull(LLVMVectorType(e->i32, SUM_LANES));
     limit = LLVMBuildShuffleVector(e->b, limit, limit, to_all, "");
     LLVMValueRef mask =
         LLVMBuildICmp(e->b, LLVMIntSLE, LLVMConstVector(lanes, SUM_LANES), limit, "");
     LLVMValueRef none = splat(sum_identity(e, s->kind, s->scalar), SUM_LANES);
-    LLVMValueRef from = LLVMBuildSub(e->b, count, emit_int(e, SUM_LANES), "");
+    LLVMValueRef from = LLVMBuildSub(e->b, count, gen_int(e, SUM_LANES), "");
     return LLVMBuildSelect(e->b, mask, take(e, s, type, from), none, "");
 }
 
@@ -142,19 +142,19 @@ static void block_body(const Helper *h, const Source *s, LLVMValueRef count) {
     LLVMValueRef none = sum_identity(e, s->kind, s->scalar);
     LLVMTypeRef wide = LLVMVectorType(s->type, SUM_LANES);
     LLVMBasicBlockRef few = block(h, "few"), many = block(h, "many");
-    LLVMValueRef small = LLVMBuildICmp(e->b, LLVMIntSLT, count, emit_int(e, SUM_LANES), "");
+    LLVMValueRef small = LLVMBuildICmp(e->b, LLVMIntSLT, count, gen_int(e, SUM_LANES), "");
     LLVMBuildCondBr(e->b, small, few, many);
     LLVMPositionBuilderAtEnd(e->b, few);
     Steps one = steps_open(h, s->type, none, count);
     steps_close(h, &one, 1, combine(e, s->kind, one.value, take(e, s, s->type, one.i)));
     LLVMBuildRet(e->b, one.value);
     LLVMPositionBuilderAtEnd(e->b, many);
-    LLVMValueRef whole = LLVMBuildAnd(e->b, count, emit_int(e, -SUM_LANES), "");
+    LLVMValueRef whole = LLVMBuildAnd(e->b, count, gen_int(e, -SUM_LANES), "");
     Steps all = steps_open(h, wide, splat(none, SUM_LANES), whole);
     steps_close(h, &all, SUM_LANES, combine(e, s->kind, all.value, take(e, s, wide, all.i)));
     LLVMBasicBlockRef rest = block(h, "rest"), fold = block(h, "fold");
     LLVMValueRef left = LLVMBuildSub(e->b, count, whole, "");
-    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSGT, left, emit_int(e, 0), ""), rest, fold);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSGT, left, gen_int(e, 0), ""), rest, fold);
     LLVMPositionBuilderAtEnd(e->b, rest);
     LLVMValueRef more = combine(e, s->kind, all.value, take_last(e, s, wide, count, left));
     LLVMBuildBr(e->b, fold);
@@ -228,10 +228,10 @@ static void push_body(const Helper *h, IrReduce kind, LLVMTypeRef type) {
     LLVMValueRef odd = LLVMBuildTrunc(e->b, bits, e->i1, "");
     LLVMBuildCondBr(e->b, odd, body, done);
     LLVMPositionBuilderAtEnd(e->b, body);
-    LLVMValueRef below = LLVMBuildSub(e->b, at, emit_int(e, 1), "");
+    LLVMValueRef below = LLVMBuildSub(e->b, at, gen_int(e, 1), "");
     LLVMValueRef other = LLVMBuildLoad2(e->b, type, level_at(e, type, stack, below), "");
     LLVMValueRef added = combine(e, kind, other, sum);
-    LLVMValueRef next = LLVMBuildLShr(e->b, bits, emit_int(e, 1), "");
+    LLVMValueRef next = LLVMBuildLShr(e->b, bits, gen_int(e, 1), "");
     LLVMBuildBr(e->b, head);
     LLVMBasicBlockRef from[] = {before, body};
     LLVMValueRef ins[][2] = {{k, next}, {depth, below}, {LLVMGetParam(h->fn, 2), added}};
@@ -250,6 +250,7 @@ void sum_push(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef stack, LLVMVal
     bool fresh;
     LLVMValueRef fn = helper(g, "push", kind, scalar, type, &fresh);
     if (fresh) {
+        gen_attribute(g, fn, LLVMAttributeFunctionIndex, "noinline", 0);
         Helper h = helper_begin(g, fn);
         push_body(&h, kind, element);
         helper_end(&h);
@@ -263,7 +264,7 @@ static void finish_body(const Helper *h, IrReduce kind, IrScalar scalar, LLVMTyp
     Emit *e = h->e;
     LLVMValueRef stack = LLVMGetParam(h->fn, 0), blocks = LLVMGetParam(h->fn, 1);
     LLVMValueRef depth = emit_intrinsic(e, "llvm.ctpop", e->i64, &blocks, 1);
-    LLVMValueRef last = LLVMBuildSub(e->b, depth, emit_int(e, 1), "");
+    LLVMValueRef last = LLVMBuildSub(e->b, depth, gen_int(e, 1), "");
     Steps s = steps_open(h, type, sum_identity(e, kind, scalar), depth);
     LLVMValueRef level = LLVMBuildSub(e->b, last, s.i, "");
     LLVMValueRef other = LLVMBuildLoad2(e->b, type, level_at(e, type, stack, level), "");
@@ -279,6 +280,7 @@ LLVMValueRef sum_finish(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef stac
     bool fresh;
     LLVMValueRef fn = helper(g, "finish", kind, scalar, type, &fresh);
     if (fresh) {
+        gen_attribute(g, fn, LLVMAttributeFunctionIndex, "noinline", 0);
         Helper h = helper_begin(g, fn);
         finish_body(&h, kind, scalar, element);
         helper_end(&h);
@@ -297,19 +299,19 @@ static void range_body(Helper *h, const Source *s, LLVMValueRef count) {
     LLVMTypeRef type = source_type(e, s->type, product);
     LLVMValueRef helper_fn = block_helper(h->g, s->kind, s->scalar, product);
     LLVMValueRef stack =
-        LLVMBuildArrayAlloca(e->b, s->type, emit_int(e, SUM_LEVELS), "stack");
+        LLVMBuildArrayAlloca(e->b, s->type, gen_int(e, SUM_LEVELS), "stack");
     LLVMBasicBlockRef one = block(h, "one"), many = block(h, "many");
-    LLVMValueRef small = LLVMBuildICmp(e->b, LLVMIntSLE, count, emit_int(e, SUM_BLOCK), "");
+    LLVMValueRef small = LLVMBuildICmp(e->b, LLVMIntSLE, count, gen_int(e, SUM_BLOCK), "");
     LLVMBuildCondBr(e->b, small, one, many);
     LLVMPositionBuilderAtEnd(e->b, one);
     LLVMValueRef args[] = {s->a, product ? s->b : count, count};
     LLVMBuildRet(e->b, LLVMBuildCall2(e->b, type, helper_fn, args, product ? 3 : 2, ""));
     LLVMPositionBuilderAtEnd(e->b, many);
-    LLVMValueRef up = emit_size_add(e, count, emit_int(e, SUM_BLOCK - 1));
-    LLVMValueRef blocks = LLVMBuildLShr(e->b, up, emit_int(e, 8), "");
-    Steps loop = steps_open(h, e->i64, emit_int(e, 0), blocks);
-    LLVMValueRef begin = emit_size_mul(e, loop.i, emit_int(e, SUM_BLOCK));
-    LLVMValueRef left[] = {LLVMBuildSub(e->b, count, begin, ""), emit_int(e, SUM_BLOCK)};
+    LLVMValueRef up = emit_size_add(e, count, gen_int(e, SUM_BLOCK - 1));
+    LLVMValueRef blocks = LLVMBuildLShr(e->b, up, gen_int(e, 8), "");
+    Steps loop = steps_open(h, e->i64, gen_int(e, 0), blocks);
+    LLVMValueRef begin = emit_size_mul(e, loop.i, gen_int(e, SUM_BLOCK));
+    LLVMValueRef left[] = {LLVMBuildSub(e->b, count, begin, ""), gen_int(e, SUM_BLOCK)};
     LLVMValueRef len = emit_intrinsic(e, "llvm.smin", e->i64, left, 2);
     LLVMValueRef a = LLVMBuildInBoundsGEP2(e->b, s->type, s->a, &begin, 1, "");
     LLVMValueRef b = product ? LLVMBuildInBoundsGEP2(e->b, s->type, s->b, &begin, 1, "") : len;

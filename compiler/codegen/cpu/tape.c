@@ -59,7 +59,7 @@ static void check_address(Fn *f, LLVMValueRef p) {
 }
 
 void gen_tape_new(Fn *f, const IrInst *inst) {
-    LLVMValueRef args[] = {f->context, emit_int(f->e, 0)}, none = emit_null(f->e);
+    LLVMValueRef args[] = {f->context, gen_int(f->e, 0)}, none = emit_null(f->e);
     LLVMValueRef tape = gen_runtime(f->g, "adl__tape_new", args, 2);
     check_address(f, tape);
     gen_set(f, inst->results[0], tape_val(f, tape, none, none, none));
@@ -103,12 +103,12 @@ static LLVMValueRef reserve(Fn *f, Val *tape, LLVMValueRef bytes) {
 
 static LLVMValueRef round_up(Fn *f, LLVMValueRef bytes) {
     Emit *e = f->e;
-    return LLVMBuildAnd(e->b, emit_size_add(e, bytes, emit_int(e, 7)), emit_int(e, -8), "");
+    return LLVMBuildAnd(e->b, emit_size_add(e, bytes, gen_int(e, 7)), gen_int(e, -8), "");
 }
 
 static LLVMValueRef array_bytes(Fn *f, const Val *val, IrType type) {
     LLVMValueRef count = gen_count(f, val, type);
-    return round_up(f, emit_size_mul(f->e, count, emit_int(f->e, ir_scalar_bytes(type->scalar))));
+    return round_up(f, emit_size_mul(f->e, count, gen_int(f->e, ir_scalar_bytes(type->scalar))));
 }
 
 static uint32_t open_dims(IrType type) {
@@ -151,7 +151,7 @@ void gen_tape_push(Fn *f, const IrInst *inst) {
         gen_copy(f, value->type->scalar, to, val->at, gen_count(f, val, value->type));
     }
     if (words) {
-        LLVMValueRef entry = reserve(f, &tape, emit_int(e, 8 * (int64_t)words));
+        LLVMValueRef entry = reserve(f, &tape, gen_int(e, 8 * (int64_t)words));
         for (uint32_t i = 1; i < inst->noperands; i++)
             word = write_fixed(f, entry, word, ir_resolve(inst->operands[i]));
     }
@@ -175,7 +175,7 @@ static LLVMValueRef back(Fn *f, Val *tape, LLVMValueRef bytes) {
     }
     LLVMValueRef begin = emit_offset(e, phis[CHUNK], (int64_t)sizeof(AdlChunk));
     LLVMValueRef empty = LLVMBuildICmp(e->b, LLVMIntEQ, phis[CUR], begin, "");
-    LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntSGT, bytes, emit_int(e, 0), "");
+    LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntSGT, bytes, gen_int(e, 0), "");
     gen_unlikely(f, LLVMBuildCondBr(e->b, LLVMBuildAnd(e->b, empty, some, ""), leave, done));
     LLVMPositionBuilderAtEnd(e->b, leave);
     LLVMValueRef previous = load_field(f, phis[CHUNK], offsetof(AdlChunk, prev));
@@ -219,7 +219,7 @@ void gen_tape_pop(Fn *f, const IrInst *inst) {
     uint32_t words = 0, word = 0;
     for (uint32_t i = 1; i < inst->nresults; i++) words += fixed_words(inst->results[i]->type);
     LLVMValueRef entry = emit_null(e);
-    if (words) entry = back(f, &tape, emit_int(e, 8 * (int64_t)words));
+    if (words) entry = back(f, &tape, gen_int(e, 8 * (int64_t)words));
     for (uint32_t i = 1; i < inst->nresults; i++)
         word = read_fixed(f, entry, word, inst->results[i]);
     for (uint32_t i = inst->nresults; i-- > 1;) {

@@ -11,12 +11,12 @@
 LLVMValueRef *gen_dims(Fn *f, IrType type, LLVMValueRef const *given) {
     LLVMValueRef *dims = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, type->rank);
     for (uint32_t k = 0; k < type->rank; k++)
-        dims[k] = type->dims[k] >= 0 ? emit_int(f->e, type->dims[k]) : given[k];
+        dims[k] = type->dims[k] >= 0 ? gen_int(f->e, type->dims[k]) : given[k];
     return dims;
 }
 
 LLVMValueRef gen_count(Fn *f, const Val *val, IrType type) {
-    LLVMValueRef count = emit_int(f->e, 1);
+    LLVMValueRef count = gen_int(f->e, 1);
     for (uint32_t k = 0; k < type->rank; k++) count = emit_size_mul(f->e, count, val->dims[k]);
     return count;
 }
@@ -26,7 +26,7 @@ LLVMValueRef gen_element_at(Fn *f, IrType type, LLVMValueRef at, LLVMValueRef in
 }
 
 LLVMValueRef gen_flat(Fn *f, const Val *val, IrType type, uint32_t n, LLVMValueRef const *indices) {
-    LLVMValueRef flat = emit_int(f->e, 0);
+    LLVMValueRef flat = gen_int(f->e, 0);
     for (uint32_t k = 0; k < type->rank; k++) {
         if (k > 0) flat = emit_size_mul(f->e, flat, val->dims[k]);
         if (k < n) flat = emit_size_add(f->e, flat, indices[k]);
@@ -64,7 +64,7 @@ void gen_store(Fn *f, const Val *val, IrScalar scalar, LLVMValueRef index, LLVMV
 
 void gen_copy(Fn *f, IrScalar scalar, LLVMValueRef to, LLVMValueRef from, LLVMValueRef count) {
     unsigned align = ir_scalar_bytes(scalar);
-    LLVMValueRef bytes = emit_size_mul(f->e, count, emit_int(f->e, align));
+    LLVMValueRef bytes = emit_size_mul(f->e, count, gen_int(f->e, align));
     if (to == from) return;
     LLVMBuildMemCpy(f->e->b, to, align, from, align, bytes);
 }
@@ -94,7 +94,7 @@ static void check_memory(Fn *f, LLVMValueRef p) {
 static LLVMValueRef dims_in_memory(Fn *f, uint32_t rank, LLVMValueRef const *dims) {
     Emit *e = f->e;
     if (!f->scratch_dims)
-        f->scratch_dims = gen_alloca(f, e->i64, emit_int(e, IR_MAX_RANK), 8, "dims");
+        f->scratch_dims = gen_alloca(f, e->i64, gen_int(e, IR_MAX_RANK), 8, "dims");
     for (uint32_t k = 0; k < rank; k++)
         LLVMBuildStore(e->b, dims[k], emit_offset(e, f->scratch_dims, 8 * (int64_t)k));
     return f->scratch_dims;
@@ -109,10 +109,10 @@ Val gen_heap_array(Fn *f, IrType type, LLVMValueRef const *given) {
     Val val = {.dims = gen_dims(f, type, given), .depth = f->groups.len};
     int64_t bytes = constant_bytes(type);
     if (bytes >= 0) {
-        LLVMValueRef args[] = {f->context, emit_int(e, bytes)};
+        LLVMValueRef args[] = {f->context, gen_int(e, bytes)};
         val.at = gen_runtime(f->g, "adl__alloc", args, 2);
     } else {
-        LLVMValueRef args[] = {f->context, emit_int(e, ir_scalar_bytes(type->scalar)),
+        LLVMValueRef args[] = {f->context, gen_int(e, ir_scalar_bytes(type->scalar)),
                                emit_int32(e, (int32_t)type->rank),
                                dims_in_memory(f, type->rank, val.dims)};
         val.at = gen_runtime(f->g, "adl__alloc_array", args, 4);
@@ -197,7 +197,7 @@ static LLVMValueRef is_unique(Fn *f, LLVMValueRef block) {
     LLVMSetAlignment(refs, 8);
     LLVMValueRef spare = LLVMBuildLoad2(
         e->b, e->i64, emit_offset(e, header, (int64_t)offsetof(AdlBlock, spare)), "");
-    LLVMValueRef ours = LLVMBuildAdd(e->b, spare, emit_int(e, 1), "");
+    LLVMValueRef ours = LLVMBuildAdd(e->b, spare, gen_int(e, 1), "");
     return LLVMBuildICmp(e->b, LLVMIntEQ, refs, ours, "");
 }
 

@@ -1,0 +1,65 @@
+#include "tests/unit/generated.h"
+
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/core/calls.h"
+
+StrBuf codegen_printed;
+
+static int32_t note_print(AdlContext *context, const char *text, int64_t len) {
+    (void)context;
+    strbuf_add_n(&codegen_printed, text, (size_t)len);
+    strbuf_char(&codegen_printed, '\n');
+    return 0;
+}
+
+static void *address_of(void (*function)(void)) {
+    void *address;
+    memcpy(&address, &function, sizeof address);
+    return address;
+}
+
+static const CodegenSymbol *runtime_symbols(size_t *n) {
+    static CodegenSymbol symbols[] = {
+#define ADL_CALL(name, result, parameters, attributes) {#name, NULL},
+#include "runtime/calls.def"
+    };
+    *n = 0;
+#define ADL_CALL(name, result, parameters, attributes)                                             \
+    symbols[*n].address = address_of((void (*)(void))name);                                        \
+    if (strcmp(#name, "adl__print") == 0)                                                          \
+        symbols[*n].address = address_of((void (*)(void))note_print);                              \
+    ++*n;
+#include "runtime/calls.def"
+    return symbols;
+}
+
+const CodegenApi *codegen_api(void) {
+    static const CodegenApi *api;
+    char path[512], *error = NULL;
+    const char *given = getenv("ADL_CODEGEN"), *build = getenv("ADL_BUILD_DIR");
+    if (api) return api;
+    snprintf(path, sizeof path, "%s/.libs/libdslc-llvm.so", build ? build : ".");
+    api = codegen_open(given ? given : path, &error);
+    ck_assert_msg(api, "%s", error ? error : "");
+    return api;
+}
+
+CodegenCode *codegen_load(const IrModule *module, const CodegenOptions *options) {
+    size_t n;
+    char *error = NULL;
+    const CodegenSymbol *symbols = runtime_symbols(&n);
+    if (getenv("CODEGEN_SHOW")) {
+        StrBuf text = {0};
+        codegen_api()->emit(module, options, CODEGEN_LLVM_RAW, &text, &error);
+        fputs(text.text ? text.text : "", stderr);
+        strbuf_free(&text);
+    }
+    CodegenCode *code = codegen_api()->load(module, options, symbols, n, &error);
+    ck_assert_msg(code, "%s", error ? error : "");
+    return code;
+}
