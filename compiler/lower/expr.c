@@ -178,11 +178,19 @@ Vals lower_expr(Fn *f, const Tree *t) {
 
 /* ---- patterns ---- */
 
+/* A hint for whoever reads the IR. */
+static void name_value(Fn *f, const Local *local, Vals vals) {
+    if (vals.n != 1 || vals.at[0]->name || !vals.at[0]->def || !local->name) return;
+    if (vals.at[0]->def->op != IR_CONST)
+        vals.at[0]->name = module_text(f->lw, "%s", local->name->text);
+}
+
 void lower_bind_pattern(Fn *f, const TreePattern *pattern, Type type, Vals vals) {
     if (pattern->local) {
         if (pattern->local->is_const) vals = emit_stop(f, vals);
         size_bind(f, pattern->local->type, vals);
         env_bind(f, pattern->local, vals);
+        name_value(f, pattern->local, vals);
         env_note_size(f, pattern->local, vals);
         return;
     }

@@ -86,5 +86,8 @@ CASE(reductions)
 CASE(complex)
 CASE(text)
 CASE(derivatives)
+CASE(values)
+CASE(sizes)
 
-UNIT_MAIN("lower-cases", scalars, control, arrays, places, reductions, complex, text, derivatives)
+UNIT_MAIN("lower-cases", scalars, control, arrays, places, reductions, complex, text, derivatives, values,
+          sizes)
