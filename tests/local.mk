@@ -7,6 +7,8 @@ unit_programs = \
   tests/unit/ad \
   tests/unit/ad-cases \
   tests/unit/base \
+  tests/unit/codegen-cases \
+  tests/unit/codegen-exports \
   tests/unit/driver \
   tests/unit/fuzz \
   tests/unit/ir \
@@ -25,12 +27,22 @@ test_scripts = \
   tests/tools/case-runner.sh
 
 # Of these, the ones that need the code generator: run again for each further LLVM.
-backend_tests =
+backend_tests = tests/unit/codegen-cases tests/unit/codegen-exports
 
 check_LTLIBRARIES += tests/unit/libunit.la
 tests_unit_libunit_la_SOURCES = \
   tests/unit/ircalls.c tests/unit/ircalls.h tests/unit/unit.c tests/unit/unit.h
 tests_unit_libunit_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+
+codegen_test_ldadd = tests/unit/libunit.la libdslc.la libadl.la $(CHECK_LIBS)
+tests_unit_codegen_cases_SOURCES = \
+  tests/unit/codegen-cases.c tests/unit/generated.c tests/unit/generated.h
+tests_unit_codegen_cases_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/runtime -I$(top_srcdir)/runtime/include
+tests_unit_codegen_cases_LDADD = $(codegen_test_ldadd)
+tests_unit_codegen_exports_SOURCES = \
+  tests/unit/codegen-exports.c tests/unit/generated.c tests/unit/generated.h
+tests_unit_codegen_exports_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/runtime -I$(top_srcdir)/runtime/include
+tests_unit_codegen_exports_LDADD = $(codegen_test_ldadd)
 
 tests_unit_fuzz_SOURCES = tests/unit/fuzz.c tests/fuzz/parser.c tests/fuzz/parser.h
 EXTRA_DIST += tests/unit/parsed.h tests/fuzz/parser tests/programs editors
@@ -47,7 +59,7 @@ tests_tools_case_runner_LDADD = libdslc.la
 LDADD = tests/unit/libunit.la libdslc.la $(CHECK_LIBS)
 TESTS += $(test_scripts)
 
-EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/cases/ad tests/cases/ir
+EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/cases/ad tests/cases/codegen tests/cases/ir
 
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

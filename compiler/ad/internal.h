@@ -123,6 +123,7 @@ typedef struct Scope {
     struct Scope *parent;
     VEC(IrValue *) saved; /* pushed at the end of the forward region, in order of ids */
     bool tape;            /* something is pushed here or within */
+    bool reruns;          /* the body of a loop in a LITE scope that runs again to leave a tape */
 } Scope;
 
 typedef struct Plan {

@@ -141,8 +141,9 @@ static uint32_t demand_region(Planner *p, const IrRegion *region) {
             uint32_t deepest = demand_region(p, inst->regions[r]);
             if (deepest > inner) inner = deepest;
         }
-        if (scope->kind == SCOPE_LITE &&
-            (inst->op == IR_CALL || (inst->op == IR_LOOP && inner > scope->depth)))
+        bool reruns = scope->kind == SCOPE_LITE && inst->op == IR_LOOP && inner > scope->depth;
+        if (reruns) plan_scope(p->plan, inst->regions[0])->reruns = true;
+        if (reruns || (scope->kind == SCOPE_LITE && inst->op == IR_CALL))
             ad_nonlinear_inputs(p->mixed, inst, demand, &d);
         if (inner > d.deepest) d.deepest = inner;
     }
@@ -180,6 +181,13 @@ static int64_t often(int64_t cost, const Scope *scope) {
     return total;
 }
 
+/* In a parallel region only a loop that runs again leaves a tape. */
+static bool can_save(const Scope *scope) {
+    if (scope->kind == SCOPE_LITE) return false;
+    while (scope->parent && scope->parent->kind != SCOPE_LITE) scope = scope->parent;
+    return !scope->parent || scope->reruns;
+}
+
 enum { SOURCE = 0, SINK = 1 };
 
 static void add_node(Planner *p, IrValue *value) {
@@ -187,7 +195,7 @@ static void add_node(Planner *p, IrValue *value) {
     uint32_t in = p->node[value->id];
     bool is_lite = scope->kind == SCOPE_LITE;
     cut_edge(p->cut, in, in + 1,
-             is_lite ? CUT_INFINITE : often(ad_cost_save(value->type), scope));
+             can_save(scope) ? often(ad_cost_save(value->type), scope) : CUT_INFINITE);
     if (bitset_has(&p->sinks, value->id)) cut_edge(p->cut, in + 1, SINK, CUT_INFINITE);
     if (is_source(p, value)) {
         cut_edge(p->cut, SOURCE, in, CUT_INFINITE);

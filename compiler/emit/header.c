@@ -166,7 +166,8 @@ static void describe(StrBuf *out, const IrModule *module, const IrExport *export
     strbuf_add(out, "/*");
     strbuf_printf(&text, "%s%s", prefix, export->name);
     if (export->doc) strbuf_printf(&text, ": %s", export->doc);
-    while (text.len && isspace((unsigned char)text.text[text.len - 1])) text.text[--text.len] = '\0';
+    while (isspace((unsigned char)text.text[text.len - 1]) || text.text[text.len - 1] == '.')
+        text.text[--text.len] = '\0';
     if (file) {
         uint32_t line, column;
         source_line_col(file, export->pos, &line, &column);

@@ -59,6 +59,8 @@ static IrCDim c_dim(Signature *s, Size size, bool param) {
     if (size->kind == SIZE_CONST) dim.constant = size->value;
     if (size->kind == SIZE_VAR)
         dim.place = (int32_t)(intptr_t)map_get(&s->sizes, (uint64_t)size->id + 1) - 1;
+    if (dim.place >= 0 && !size->name && (uint32_t)dim.place < s->params.len)
+        dim.text = s->params.at[dim.place].name;
     if (param && !is_expression(s, size) && !s->failed) {
         s->failed = true;
         diag_report(s->lw->diags, DIAG_NOT_IMPLEMENTED, s->root->span,
@@ -76,12 +78,34 @@ static bool is_given(const Signature *s, Size size) {
     return true;
 }
 
+/* The size that an i64 parameter is, or NULL; of a derivative the parameter of its base. */
+static Size param_size(const Instance *inst, uint32_t i) {
+    const Local *local = inst->params[i];
+    if (inst->deriv && i >= inst->ncaptures) {
+        const Instance *base = inst->deriv->base_instance;
+        const DerivSlot *slot = &inst->deriv->params[i - inst->ncaptures];
+        if (slot->role != ROLE_PRIMAL) return NULL;
+        return param_size(base, base->ncaptures + slot->of);
+    }
+    bool is_size = local->size && local->size->kind == SIZE_VAR;
+    return is_size && local->type->kind == TYPE_SCALAR ? local->size : NULL;
+}
+
 /* Sizes that are parameters get their place when the parameters have theirs. */
-static const Local *size_param(const Instance *inst, Size size) {
+static bool is_param(const Instance *inst, Size size) {
     for (uint32_t i = 0; i < inst->nparams; i++)
-        if (inst->params[i]->size == size && inst->params[i]->type->kind == TYPE_SCALAR)
-            return inst->params[i];
-    return NULL;
+        if (param_size(inst, i) == size) return true;
+    return false;
+}
+
+/* Sizes of a struct have the names of its declaration, behind the parameter's. */
+static const char *size_name(Signature *s, const Local *local, Size size) {
+    if (size->name) return keep(s->lw, size->name->text);
+    Type type = type_element(local->type);
+    for (uint32_t k = 0; type->kind == TYPE_STRUCT && local->name && k < type->nsizes; k++)
+        if (type->dims[k] == size && k < type->decl->nsizes)
+            return module_text(s->lw, "%s_%s", local->name->text, type->decl->sizes[k]->text);
+    return module_text(s->lw, "n%u", s->params.len);
 }
 
 static void add_sizes(Signature *s, const Instance *inst) {
@@ -91,10 +115,9 @@ static void add_sizes(Signature *s, const Instance *inst) {
             for (uint32_t d = 0; d < shape->leaf[k].rank; d++) {
                 Size size = shape->leaf[k].dims[d];
                 if (size->kind != SIZE_VAR || map_has(&s->sizes, (uint64_t)size->id + 1)) continue;
-                if (size_param(inst, size)) continue;
+                if (is_param(inst, size)) continue;
                 IrCParam p = {.kind = IR_C_SIZE, .param = -1, .result = -1};
-                p.name = size->name ? keep(s->lw, size->name->text)
-                                    : module_text(s->lw, "n%u", s->params.len);
+                p.name = size_name(s, inst->params[i], size);
                 p.type = ir_scalar(s->lw->module, IR_I64);
                 vec_push(&s->params, p);
                 map_set(&s->sizes, (uint64_t)size->id + 1, (void *)(uintptr_t)s->params.len);
@@ -103,10 +126,9 @@ static void add_sizes(Signature *s, const Instance *inst) {
     /* Behind all sizes: the parameters, of which some are sizes themselves. */
     uint32_t place = s->params.len;
     for (uint32_t i = 0; i < inst->nparams; i++) {
-        const Local *local = inst->params[i];
-        if (local->size && local->size->kind == SIZE_VAR && local->type->kind == TYPE_SCALAR)
-            map_set(&s->sizes, (uint64_t)local->size->id + 1, (void *)(uintptr_t)(place + 1));
-        place += shape_count(s->lw, local->type);
+        Size size = param_size(inst, i);
+        if (size) map_set(&s->sizes, (uint64_t)size->id + 1, (void *)(uintptr_t)(place + 1));
+        place += shape_count(s->lw, inst->params[i]->type);
     }
 }
 
@@ -160,7 +182,9 @@ typedef struct Adding {
 static void add_param_leaf(void *data, uint32_t leaf, const char *name) {
     Adding *a = data;
     const Leaf *own = &a->shape->leaf[leaf];
-    IrCParam p = {.name = keep(a->s->lw, name), .type = own->type, .role = a->role};
+    bool plain = own->kind == IR_T_STR || !scalar_is_real_float(own->scalar);
+    const char *role = plain ? a->result >= 0 ? "read and overwritten" : "read" : a->role;
+    IrCParam p = {.name = keep(a->s->lw, name), .type = own->type, .role = role};
     p.param = a->param + (int32_t)leaf;
     p.result = a->result < 0 ? -1 : a->result + (int32_t)leaf;
     p.kind = a->result >= 0            ? IR_C_MUT
@@ -289,7 +313,7 @@ static void export_c(Lower *lw, const Root *root) {
 
 static void check_dim(Fn *f, const Instance *inst, uint32_t p, IrValue *x, uint32_t k, Size size) {
     IrValue *pair[] = {irb_dim(&f->b, x, k), size_value(f, size)};
-    if (!pair[1] || pair[0] == pair[1]) return;
+    if (!pair[1] || pair[0] == pair[1] || size_is_dim_of(pair[1], x, k)) return;
     emit_check(f, emit_binary(f, IR_EQ, pair[0], pair[1]), LOWER_ERROR_SIZE,
                module_text(f->lw, "dimension %u of %s is {0}, but %s is {1}", k + 1,
                            inst->params[p]->name ? inst->params[p]->name->text : "a parameter",

@@ -147,6 +147,8 @@ void size_note_nonneg(Fn *f, IrValue *value);
 void size_note_checked(Fn *f, IrValue *value);
 /* VALUE, checked not to be negative; WHAT: "the size of zeros". */
 IrValue *size_check_nonneg(Fn *f, IrValue *value, const char *what);
+/* Is SIZE read from dimension K of X? */
+bool size_is_dim_of(const IrValue *size, const IrValue *x, uint32_t k);
 /* The dimensions of an array value. */
 void size_dims(Fn *f, IrValue *x, IrValue **dims);
 

@@ -81,7 +81,7 @@ void size_bind(Fn *f, Type type, Vals vals) {
     }
 }
 
-static bool is_dim_of(const IrValue *size, const IrValue *x, uint32_t k) {
+bool size_is_dim_of(const IrValue *size, const IrValue *x, uint32_t k) {
     return size->def && size->def->op == IR_DIM && size->def->operands[0] == x &&
            size->def->imm == k;
 }
@@ -91,7 +91,7 @@ static IrValue *assume(Fn *f, const Leaf *leaf, IrValue *x) {
     bool news = false;
     for (uint32_t k = 0; k < leaf->rank; k++) {
         sizes[k] = size_dim(f, leaf->dims[k]);
-        if (sizes[k] && is_dim_of(sizes[k], x, k)) continue;
+        if (sizes[k] && size_is_dim_of(sizes[k], x, k)) continue;
         IrValue *own = irb_dim(&f->b, x, k);
         if (!sizes[k]) sizes[k] = own;
         if (sizes[k] == own) continue;

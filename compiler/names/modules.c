@@ -105,8 +105,12 @@ static Module *load_used(ModuleSet *set, Module *from, const AstUse *use) {
     if (!path) {
         diag_report(set->diags, DIAG_MODULE_NOT_FOUND, use->path->span,
                     "there is no module `%s`", name);
-        diag_help(set->diags, (Span){0}, "it is looked for as %s.adl beside this file, in the folders of -I, and in "
-                  "the standard library", name);
+        char *file = arena_printf(set->arena, "%s.adl", name);
+        for (char *p = file; p + 4 < file + strlen(file); p++)
+            if (*p == '.') *p = '/';
+        diag_help(set->diags, (Span){0},
+                  "it is looked for as %s beside this file, in the folders of -I, and in the "
+                  "standard library", file);
         return NULL;
     }
     Module *m = map_getp(&set->by_path, intern(set->interner, path));

@@ -77,7 +77,9 @@ static IrInst *regrow(OptContext *c, IrInst *inst, uint32_t nextra, IrValue **ex
     if (extra_int >= 0) fresh->ints[inst->nints] = extra_int;
     for (uint32_t k = 0; k < m; k++) {
         fresh->results[k]->name = inst->results[k]->name;
-        ir_replace(inst->results[k], fresh->results[k]);
+        /* One that was replaced already stays so. */
+        if (inst->results[k]->forward) fresh->results[k]->forward = inst->results[k]->forward;
+        else ir_replace(inst->results[k], fresh->results[k]);
     }
     ir_remove(inst);
     return fresh;
@@ -180,7 +182,9 @@ static bool only_effect(const IrInst *build, const IrInst *add) {
 
 static IrInst *single_add(const Uses *uses, const IrValue *acc) {
     const UseList *list = uses_of(uses, acc);
-    return list->at.len == 1 && list->at.at[0]->op == IR_ACC_ADD ? list->at.at[0] : NULL;
+    if (list->at.len != 1) return NULL;
+    IrInst *add = list->at.at[0];
+    return add->op == IR_ACC_ADD && add->parent ? add : NULL;
 }
 
 /* One accumulator at most; true if WITH was replaced (by *FRESH). */

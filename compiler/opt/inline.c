@@ -4,7 +4,7 @@
 
 #include "base/bitset.h"
 
-enum { SMALL_BODY = 40, LARGE_CALLER = 20000 };
+enum { SMALL_BODY = 40, LOOP_BODY = 2000, LARGE_CALLER = 20000 };
 
 typedef struct Inliner {
     OptContext *context;
@@ -27,7 +27,19 @@ static void count_inst(IrInst *inst, void *data) {
     if (inst->op == IR_CALL) in->calls[inst->func->id]++;
 }
 
-static bool worth_it(const Inliner *in, const IrFunc *callee, const IrFunc *caller) {
+/* In the body of a map or loop the derivative of a call gives whole arrays for each argument that is
+   one, trip after trip; put in place, it adds to the elements that were read. */
+static bool arrays_in_loop(const IrInst *call) {
+    bool loop = false, arrays = false;
+    for (const IrRegion *r = call->parent; r->owner; r = r->owner->parent)
+        loop |= r->owner->op == IR_BUILD || r->owner->op == IR_REDUCE || r->owner->op == IR_LOOP;
+    for (uint32_t k = 0; k < call->noperands; k++)
+        arrays |= call->operands[k]->type->kind == IR_T_ARRAY;
+    return loop && arrays;
+}
+
+static bool worth_it(const Inliner *in, const IrInst *call) {
+    const IrFunc *callee = call->func, *caller = call->parent->func;
     if (!callee->body || in->recursive[callee->id] || callee == caller) return false;
     /* A custom rule belongs to the function as a whole; it is taken apart once differentiation is
        over. */
@@ -35,6 +47,7 @@ static bool worth_it(const Inliner *in, const IrFunc *callee, const IrFunc *call
     if (callee->flags & IR_FUNC_INLINE) return true;
     if (in->size[caller->id] > LARGE_CALLER) return false;
     if (in->size[callee->id] <= SMALL_BODY) return true;
+    if (in->size[callee->id] <= LOOP_BODY && arrays_in_loop(call)) return true;
     return in->calls[callee->id] == 1 && !(callee->flags & IR_FUNC_ROOT);
 }
 
@@ -72,7 +85,7 @@ static void inline_region(Inliner *in, IrRegion *region) {
         if (inst->op != IR_CALL) continue;
         if (in->state[inst->func->id] == 1) in->recursive[inst->func->id] = true;
         visit(in, inst->func);
-        if (worth_it(in, inst->func, region->func)) inline_call(in, inst);
+        if (worth_it(in, inst)) inline_call(in, inst);
     }
 }
 

@@ -75,15 +75,16 @@ static void infer_all(Inference *in, Type expected) {
     }
     if (expected && sig->ret && in->ok) {
         Type context = sig->scalar ? elem_of(expected) : expected;
-        Map before = in->bound;
-        (void)before;
-        infer_type(in->f->c, sig->decl->module, sig->ret->type, context, sig->generics, &in->bound);
-        /* what the context binds must fit the class, else the arguments decide */
+        Map bound = {0};
+        infer_type(in->f->c, sig->decl->module, sig->ret->type, context, sig->generics, &bound);
+        /* arguments go before the context, which must fit the class */
         for (uint32_t i = 0; i < sig->generics->len; i++) {
             AstGeneric *g = AST_AS(Generic, sig->generics->at[i]);
-            Type type = map_getp(&in->bound, g->name.sym);
-            if (type && !class_has(g->cls.sym, type)) map_setp(&in->bound, g->name.sym, NULL);
+            Type type = map_getp(&bound, g->name.sym);
+            if (type && class_has(g->cls.sym, type) && !map_getp(&in->bound, g->name.sym))
+                map_setp(&in->bound, g->name.sym, (void *)type);
         }
+        map_free(&bound);
     }
     for (uint32_t i = 0; i < sig->nparams; i++)
         if (in->args[i].node && !in->args[i].value && !sig->params[i].is_fn &&
@@ -456,7 +457,9 @@ Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t mat
                 with_math = false;
             }
         }
-        if (!best) choices = 0;
+        if (!best && is_scalar_like(first) && math >= 0 && (uint32_t)math_arity(math) == call->args.len)
+            with_math = true; /* its message says what is wrong */
+        else if (!best) choices = 0;
     } else if (with_math) {
         chosen = NULL;
     }

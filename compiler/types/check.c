@@ -38,6 +38,7 @@ void checker_free(Checker *c) {
     map_free(&c->constants);
     map_free(&c->signatures);
     map_free(&c->integers);
+    map_free(&c->made_arrays);
     if (c->program) {
         vec_free(&c->program->roots);
         vec_free(&c->program->instances);

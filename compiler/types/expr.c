@@ -418,7 +418,8 @@ Tree *check_if(FnChecker *f, AstIf *node, Type expected, bool want_value) {
     Tree *tree = make_args(f, T_IF, ty_unit(f), node->node.span, 1, &cond);
     if (!node->other) {
         tree->body = check_branch(f, node->then, NULL, false);
-        if (tree->body->type->kind != TYPE_UNIT && !is_poison(tree->body->type)) {
+        bool unused = tree->body->type->kind != TYPE_UNIT && !is_poison(tree->body->type);
+        if (unused && !want_value) {
             diag_report(f->c->diags, DIAG_VALUE_UNUSED, tree->body->body ? tree->body->body->span
                                                                          : tree->body->span,
                         "the value of an `if` without `else` goes nowhere");

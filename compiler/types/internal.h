@@ -29,6 +29,7 @@ struct Checker {
     Map struct_types;           /* StructDecl * -> its type over its own size variables */
     Map constants;              /* ConstDecl * -> Instance * (nullary) or FnValue type */
     Map signatures;             /* FnDecl * -> Signature * */
+    Map made_arrays;            /* Local * whose first value is `zeros(n)` or the like */
     Map integers;               /* ConstDecl * -> int64_t * of those that are integer constants */
     FnChecker *current;         /* the body being checked, for the chain of an endless request */
     uint32_t depth;             /* of bodies within bodies (lambdas) */
@@ -189,6 +190,7 @@ bool require_all(FnChecker *f, uint32_t n, Tree *const *values, const Type *want
                  const Require *how);
 /* The same for types only; checks go to NODE.  False after reporting. */
 bool require_type(FnChecker *f, Type have, Type want, Span span, Tree *node, const Require *how);
+bool made_array(FnChecker *f, const Tree *value); /* `zeros(n)`, or a variable that it was put in */
 /* Equal but for sizes and names of parts? */
 bool same_shape(Type a, Type b);
 /* The operands of an operator that meet: reports, or adds a check to NODE.  DIMS agree or not. */

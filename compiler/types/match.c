@@ -103,18 +103,20 @@ static void match_sizes(Matcher *m, Type want, Type have) {
 /* ---- messages ---- */
 
 /* A scalar type where another one stands: says which conversion to write. */
-static void conversion_help(FnChecker *f, Type have, Type want) {
+static void conversion_help(FnChecker *f, Type have, Type want, Span span) {
     if (!is_scalar_like(have) || !is_scalar_like(want)) return;
     if (is_array(have) != is_array(want)) return;
     Type to = elem_of(want), from = elem_of(have);
     if (to == from || is_bool(to)) return;
-    diag_help(f->c->diags, (Span){0}, "numbers do not convert by themselves: write `%s(…)`", tt(f, to));
+    AstNode node = {.span = span};
+    diag_help(f->c->diags, (Span){0}, "numbers do not convert by themselves: write `%s(%s)`",
+              tt(f, to), ast_text(f, &node));
 }
 
 static void report_type(FnChecker *f, Type have, Type want, Span span, const Require *how) {
     diag_report(f->c->diags, how->code, span, "%s is of type %s, not %s", how->what, tt(f, have),
                 tt(f, want));
-    conversion_help(f, have, want);
+    conversion_help(f, have, want, span);
 }
 
 bool require_all(FnChecker *f, uint32_t n, Tree *const *values, const Type *wants, Tree *node,
@@ -152,7 +154,9 @@ bool require_type(FnChecker *f, Type have, Type want, Span span, Tree *node, con
 }
 
 /* Is the literal f64 array `zeros(n)` or the like, where an f32 is wanted? */
-static bool made_array(const Tree *value) {
+bool made_array(FnChecker *f, const Tree *value) {
+    if (value->kind == T_LOCAL) return map_hasp(&f->c->made_arrays, value->local);
+    if (value->kind == T_BLOCK && value->body) return made_array(f, value->body);
     return value->kind == T_BUILTIN &&
            (value->builtin == BUILTIN_ZEROS || value->builtin == BUILTIN_ONES);
 }
@@ -194,6 +198,12 @@ Type required_type(FnChecker *f, Type want, Type have, const Map *bind) {
     return fill_any(f, bind ? type_subst(f->c->types, want, bind) : want, have);
 }
 
+/* The expression that gives a block its value. */
+static Span tail_span(const Tree *value) {
+    while (value->kind == T_BLOCK && value->body) value = value->body;
+    return value->span;
+}
+
 Tree *require(FnChecker *f, Tree *value, Type want, Tree *node, const Require *how) {
     Type have = value->type;
     if (is_poison(have)) return value;
@@ -203,15 +213,18 @@ Tree *require(FnChecker *f, Tree *value, Type want, Tree *node, const Require *h
                     how->what, tt(f, want));
         return tree_poison(f, value->span);
     }
-    if (!same_shape(want, have) && made_array(value) && is_array(want) &&
+    if (!same_shape(want, have) && made_array(f, value) && is_array(want) &&
         is_floating(want->elem)) {
+        while (value->kind == T_BLOCK) value = value->body;
         diag_report(f->c->diags, DIAG_ELEMENT_TYPE, value->span,
                     "%s is of type %s, not %s", how->what, tt(f, have), tt(f, want));
-        diag_help(f->c->diags, (Span){0}, "declare the type: `let w: %s = …;`", tt(f, want));
+        const char *name = value->kind == T_LOCAL ? value->local->name->text : "w";
+        diag_help(f->c->diags, (Span){0}, "declare the type: `let %s: %s = …;`", name, tt(f, want));
         return tree_poison(f, value->span);
     }
     Tree *block = node ? node : make(f, T_BLOCK, have, value->span);
-    if (!require_type(f, have, want, value->span, block, how)) return tree_poison(f, value->span);
+    if (!require_type(f, have, want, tail_span(value), block, how))
+        return tree_poison(f, value->span);
     Type type = required_type(f, want, have, how->bind);
     if (value->kind == T_TUPLE && (node || !block->nchecks)) value->type = type;
     if (node || (!block->nchecks && type == value->type)) return value;

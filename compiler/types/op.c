@@ -86,6 +86,15 @@ static void report_operands(FnChecker *f, AstOp op, Tree *left, Tree *right, Spa
     Type to = convert_left ? b : a;
     const AstNode *what = convert_left ? la : ra;
     if (!is_numeric(to) || is_complex(to)) return;
+    const Tree *made = convert_left ? right : left;
+    if (!made_array(f, made)) made = convert_left ? left : right;
+    if (made_array(f, made) && is_floating(a) && is_floating(b) && made->kind == T_LOCAL) {
+        Type other = elem_of(made == left ? right->type : left->type);
+        diag_help(f->c->diags, (Span){0}, "declare the type: `let %s: %s = …;`",
+                  made->local->name->text,
+                  tt(f, type_array(f->c->types, other, made->type->rank, made->type->dims)));
+        return;
+    }
     diag_help(f->c->diags, (Span){0}, "numbers do not convert by themselves: write `%s(%s)`", tt(f, to),
               what ? ast_text(f, what) : "…");
 }

@@ -1,6 +1,8 @@
 /* Places: what can be assigned and passed as `mut`. */
 #include "types/internal.h"
 
+#include <string.h>
+
 static bool may_write(FnChecker *f, const Binding *b, AstNode *node, const char *purpose) {
     const Local *local = b->local;
     const char *name = b->name->text;
@@ -15,7 +17,10 @@ static bool may_write(FnChecker *f, const Binding *b, AstNode *node, const char 
         diag_report(f->c->diags, DIAG_NOT_ASSIGNABLE, node->span,
                     "`%s` is not a variable and cannot be %s", name, purpose);
         if (local->span.begin) diag_note(f->c->diags, local->span, "it is declared here");
-        diag_help(f->c->diags, (Span){0}, "write `var %s = …`", name);
+        if (local->id < local->owner->nparams && local->owner == f->inst)
+            diag_help(f->c->diags, (Span){0},
+                      "take a copy, `var %s = %s;`, or declare the parameter `mut`", name, name);
+        else diag_help(f->c->diags, (Span){0}, "write `var %s = …`", name);
         return false;
     }
     if (b->parallel < f->parallel) {
@@ -99,8 +104,10 @@ static bool extend(FnChecker *f, TreePlace *place, AstNode *node, const char *pu
     }
     default: break;
     }
-    diag_report(f->c->diags, DIAG_NOT_A_PLACE, node->span,
-                "this cannot be %s: it is no variable, nor an element, slice or field of one", purpose);
+    if (strcmp(purpose, "assigned")) /* those are reported by the parser */
+        diag_report(f->c->diags, DIAG_NOT_A_PLACE, node->span,
+                    "this cannot be %s: it is no variable, nor an element, slice or field of one",
+                    purpose);
     return false;
 }
 

@@ -186,7 +186,8 @@ static Type resolve_struct(TypeScope *s, const StructDecl *decl, AstTypeName *no
     if (is_poison(whole)) return whole;
     if (node->dims.len > decl->nsizes && !s->hint)
         diag_report(s->c->diags, DIAG_STRUCT_SIZES, node->node.span,
-                    "`%s` has %u sizes, not %u", decl->name->text, decl->nsizes, node->dims.len);
+                    "`%s` has %u size%s, not %u", decl->name->text, decl->nsizes,
+                    decl->nsizes == 1 ? "" : "s", node->dims.len);
     Map map = {0};
     for (uint32_t i = 0; i < decl->nsizes; i++) {
         Size size = i < node->dims.len ? resolve_dim(s, node->dims.at[i])

@@ -69,21 +69,15 @@ static void mark_const(TreePattern *pattern) {
     for (uint32_t i = 0; i < pattern->nparts; i++) mark_const(&pattern->parts[i]);
 }
 
-static bool has_bound(FnChecker *f, Sym name, uint32_t from) {
-    for (uint32_t i = from; i < f->scope.len; i++)
-        if (f->scope.at[i].name == name) return true;
-    return false;
-}
-
 static void check_twice(FnChecker *f, AstNode *pattern, uint32_t mark) {
     if (pattern->kind == AST_PatTuple) {
         AstPatTuple *tuple = (AstPatTuple *)pattern;
         for (uint32_t i = 0; i < tuple->parts.len; i++) check_twice(f, tuple->parts.at[i], mark);
     } else if (pattern->kind == AST_PatName) {
-        uint32_t n = 0;
         Sym name = ((AstPatName *)pattern)->name.sym;
-        for (uint32_t i = mark; i < f->scope.len; i++) n += f->scope.at[i].name == name;
-        if (n > 1 && has_bound(f, name, mark))
+        uint32_t i = mark;
+        while (i < f->scope.len && f->scope.at[i].name != name) i++;
+        if (i < f->scope.len && f->scope.at[i].local->span.begin != pattern->span.begin)
             diag_report(f->c->diags, DIAG_NAME_TWICE, pattern->span,
                         "`%s` stands twice in this pattern", name->text);
     }
@@ -120,6 +114,8 @@ static Tree *check_let(FnChecker *f, AstLet *node) {
                            .any = true, .hint = true};
             b->fn_type = resolve_type(&s, node->type);
         }
+        if (made_array(f, value) && !node->type)
+            map_setp(&f->c->made_arrays, let->pattern.local, value);
         b->int_literal = value->kind == T_INT && !node->type;
     } else if (let->pattern.nparts && value->kind == T_TUPLE) {
         for (uint32_t i = 0; i < let->pattern.nparts && i < value->nargs; i++)
