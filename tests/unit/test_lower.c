@@ -6,6 +6,7 @@
 #include "ir/interp.h"
 #include "lower/lower.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- trees in short ---- */
@@ -179,8 +180,8 @@ static Instance *function(const char *name, Type result, uint32_t n, Local *cons
     return inst;
 }
 
-static IrModule *lowered(void) {
-    IrModule *module = lower_program(&kit.program, &kit.sources, kit.diags, NULL);
+static IrModule *lowered_with(const LowerOptions *options) {
+    IrModule *module = lower_program(&kit.program, &kit.sources, kit.diags, options);
     const char *fault = ir_verify(module);
     if (fault) {
         StrBuf text = {0};
@@ -189,6 +190,10 @@ static IrModule *lowered(void) {
     }
     ck_assert_msg(!fault, "%s", fault ? fault : "");
     return module;
+}
+
+static IrModule *lowered(void) {
+    return lowered_with(NULL);
 }
 
 static IrFunc *named(IrModule *module, const char *name) {
@@ -520,5 +525,66 @@ START_TEST(shadows_are_added_to) {
 }
 END_TEST
 
-UNIT_MAIN("lower", gradients_return, shadows_are_added_to, loops_leave_early, early_returns_nest,
-          values_may_leave, while_counts_steps, steps_of_either_sign, reductions_depend)
+static void binary_function(const char *name, AstOp which) {
+    Local *a = local("a", kit.i64), *b = local("b", kit.i64);
+    function(name, kit.i64, 2, (Local *[]){a, b}, op(which, kit.i64, get(a), get(b)));
+}
+
+START_TEST(overflow_is_checked) {
+    open_kit();
+    binary_function("add", AST_OP_ADD);
+    binary_function("sub", AST_OP_SUB);
+    binary_function("mul", AST_OP_MUL);
+    IrModule *module = lowered_with(&(LowerOptions){.check_overflow = true});
+    static const struct {
+        const char *name;
+        int64_t a, b;
+        bool fails;
+    } cases[] = {
+        {"add", INT64_MAX, 0, false}, {"add", INT64_MAX, 1, true},
+        {"add", INT64_MIN, -1, true}, {"sub", INT64_MIN, 0, false},
+        {"sub", INT64_MIN, 1, true},  {"sub", 0, INT64_MIN, true},
+        {"mul", 1l << 40, 3, false},  {"mul", 1l << 40, 1l << 40, true},
+        {"mul", INT64_MIN, -1, true}, {"mul", -4, 1l << 61, false},
+        {"mul", -5, 1l << 61, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        IrDatum args[] = {ir_datum_int(cases[i].a), ir_datum_int(cases[i].b)};
+        if (cases[i].fails) ck_assert_int_eq(run_error(module, cases[i].name, args), 11);
+        else run_real(module, cases[i].name, args);
+    }
+    ir_module_free(module);
+    close_kit();
+}
+END_TEST
+
+START_TEST(unchecked_saturates) {
+    open_kit();
+    Local *x = local("x", kit.f64);
+    static const Scalar to[] = {SCALAR_I8, SCALAR_U8, SCALAR_I64};
+    static const char *const names[] = {"i8", "u8", "i64"};
+    for (int i = 0; i < 3; i++) {
+        Type type = type_scalar(kit.types, to[i]);
+        Tree *value = get(x);
+        function(names[i], type, 1, &x, with(node(T_CAST, type), 1, &value));
+    }
+    IrModule *module = lowered_with(&(LowerOptions){.unchecked = true});
+    static const double inputs[] = {3.9, -3.9, 1e30, -1e30, (double)NAN};
+    static const int64_t expected[3][5] = {
+        {3, -3, 127, -128, 0}, {3, 0, 255, 0, 0}, {3, -3, INT64_MAX, INT64_MIN, 0}};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 5; k++) {
+            IrInterp *interp = ir_interp_new(module);
+            IrDatum arg = ir_datum_float(inputs[k]), result = {0};
+            ck_assert(ir_interp_call(interp, named(module, names[i]), &arg, &result));
+            ck_assert_int_eq(result.as.i, expected[i][k]);
+            ir_interp_free(interp);
+        }
+    ir_module_free(module);
+    close_kit();
+}
+END_TEST
+
+UNIT_MAIN("lower", overflow_is_checked, unchecked_saturates, gradients_return, shadows_are_added_to,
+          loops_leave_early, early_returns_nest, values_may_leave, while_counts_steps,
+          steps_of_either_sign, reductions_depend)
