@@ -49,7 +49,7 @@ if WITH_LLVM
 pkglib_LTLIBRARIES += libdslc-llvm.la
 endif
 libdslc_llvm_la_CPPFLAGS = $(AM_CPPFLAGS) $(LLVM_CPPFLAGS)
-libdslc_llvm_la_CFLAGS = $(AM_CFLAGS)
+libdslc_llvm_la_CFLAGS = $(AM_CFLAGS) $(VISIBILITY_CFLAGS)
 libdslc_llvm_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-Bsymbolic \
   -Wl,--exclude-libs=ALL
 libdslc_llvm_la_LIBADD = libdslc.la $(LLVM_LIBS) $(DL_LIBS) -lm
