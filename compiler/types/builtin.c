@@ -379,10 +379,10 @@ static Tree *dispatch_scalar(BuiltinCall *b, Type expected) {
     case BUILTIN_LOAD_NPY:
     case BUILTIN_LOAD_CSV: return call_load(b, expected);
     case BUILTIN_LOAD_TEXT: return call_load_text(b);
-    case BUILTIN_ARGS: {
-        Size dims[1] = {size_var(f->c->types, NULL)};
-        return builtin_node(b, type_array(f->c->types, ty_str(f), 1, dims), 0, NULL);
-    }
+    case BUILTIN_ARGS:
+        diag_report(f->c->diags, DIAG_NOT_YET, b->span, "`args` is not supported yet");
+        diag_help(f->c->diags, (Span){0}, "the parameters of `main` are command-line options");
+        return tree_poison(f, b->span);
     case BUILTIN_TIME: return builtin_node(b, ty_f64(f), 0, NULL);
     case BUILTIN_PROGRESS: return call_progress(b);
     case BUILTIN_TAPE_BYTES: return call_tape_bytes(b);

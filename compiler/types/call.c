@@ -353,15 +353,16 @@ static uint32_t least_args(const Signature *sig) {
     return n;
 }
 
-/* How well an overload takes a first argument of a type: 2 as it is, 1 element by element, 0 no. */
-static int overload_fit(FnChecker *f, const FnDecl *decl, Type first) {
+/* How well an overload takes an argument of a type at place AT: 2 as it is, 1 element by element,
+   0 no. */
+static int overload_fit(FnChecker *f, const FnDecl *decl, uint32_t at, Type arg) {
     Signature *sig = signature_of(f->c, decl);
-    if (!sig->nparams) return 0;
+    if (at >= sig->nparams) return 0;
     for (int lifted = 0; lifted < 2; lifted++) {
-        if (lifted && (!sig->scalar || !is_array(first))) return 0;
-        Type type = lifted ? first->elem : first;
+        if (lifted && (!sig->scalar || !is_array(arg))) return 0;
+        Type type = lifted ? arg->elem : arg;
         Map bound = {0};
-        AstNode *written = sig->params[0].ast->type;
+        AstNode *written = sig->params[at].ast->type;
         bool fits = infer_type(f->c, decl->module, written, type, sig->generics, &bound);
         if (fits) {
             TypeScope s = {.c = f->c, .module = decl->module, .generics = &bound, .any = true,
@@ -388,9 +389,21 @@ static int32_t math_arity(int32_t row) {
     return arity[row];
 }
 
-static AstNode *first_arg(const AstCall *call) {
-    AstNode *node = call->args.at[0];
+static AstNode *nth_arg(const AstCall *call, uint32_t n) {
+    AstNode *node = call->args.at[n];
     return node->kind == AST_Arg ? ((AstArg *)node)->value : node;
+}
+
+/* The first place at which the written types of two overloads are not of one rank. */
+static uint32_t telling_place(FnChecker *f, const FnDecl *a, const FnDecl *b) {
+    Signature *x = signature_of(f->c, a), *y = signature_of(f->c, b);
+    uint32_t n = x->nparams < y->nparams ? x->nparams : y->nparams;
+    for (uint32_t i = 0; i < n; i++) {
+        AstNode *s = x->params[i].ast->type, *t = y->params[i].ast->type;
+        if (s->kind != t->kind || s->kind != AST_TypeArray) return i;
+        if (((AstTypeArray *)s)->dims.len != ((AstTypeArray *)t)->dims.len) return i;
+    }
+    return 0;
 }
 
 /* A row of math.def, its arguments in order. */
@@ -435,8 +448,10 @@ Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t mat
     const FnDecl *chosen = fits.len ? fits.at[0] : NULL;
     uint32_t choices = fits.len + with_math;
     Type first = NULL;
-    if (choices > 1 && call->args.len && !is_flexible(f, first_arg(call))) {
-        AstNode *node = first_arg(call);
+    uint32_t at = fits.len > 1 && !with_math ? telling_place(f, fits.at[0], fits.at[1]) : 0;
+    if (at >= call->args.len) at = 0;
+    if (choices > 1 && call->args.len && !is_flexible(f, nth_arg(call, at))) {
+        AstNode *node = nth_arg(call, at);
         Tree *value = check_arg(f, node, NULL);
         if (is_poison(value->type)) {
             vec_free(&fits);
@@ -450,7 +465,7 @@ Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t mat
         if (best) chosen = NULL;
         else with_math = false;
         for (uint32_t i = 0; i < fits.len; i++) {
-            int fit = overload_fit(f, fits.at[i], first);
+            int fit = overload_fit(f, fits.at[i], at, first);
             if (fit > best) {
                 best = fit;
                 chosen = fits.at[i];

@@ -190,6 +190,7 @@ static Tree *power(FnChecker *f, Tree *left, Tree *right, Span span, const AstNo
     if (!meet(f, AST_OP_POW, node, left, right, la, ra, &shape)) return tree_poison(f, span);
     node->lifted = shape != NULL;
     node->type = shaped(f, a, shape);
+    if (is_floating(a) && !is_integer(b)) need_math_rule(f->c, MATH_POW, a->scalar, span);
     return node;
 }
 
