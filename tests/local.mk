@@ -24,7 +24,9 @@ unit_programs = \
   tests/unit/test_lower_cases
 
 test_scripts = \
-  tests/tools/case-runner.sh
+  tests/tools/case-runner.sh \
+  tests/tools/doc-tests.sh \
+  tests/tools/ranks.sh
 
 # Of these, the ones that need the code generator: run again for each further LLVM.
 backend_tests = tests/unit/codegen-cases tests/unit/codegen-exports
@@ -59,6 +61,8 @@ tests_tools_case_runner_LDADD = libdslc.la
 LDADD = tests/unit/libunit.la libdslc.la $(CHECK_LIBS)
 TESTS += $(test_scripts)
 
+# What doc-tests.sh and ranks.sh read.
+EXTRA_DIST += lang/reference.md README.md HACKING.md
 EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/cases/ad tests/cases/codegen tests/cases/ir
 
 TEST_EXTENSIONS = .sh
