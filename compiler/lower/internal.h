@@ -320,6 +320,7 @@ Vals builtin_accumulate(Fn *f, const Tree *t);
 Vals builtin_parts(Fn *f, const Tree *t);
 Vals builtin_dot_parts(Fn *f, const Tree *t);
 Vals builtin_near(Fn *f, const Tree *t);
+IrValue *near_of(Fn *f, const Tree *t, const Vals *args); /* of a NEAR whose arguments are these */
 Vals builtin_text(Fn *f, const Tree *t); /* print, files and the rest of the world */
 IrValue *text_of(Fn *f, Type type, Vals value, const char *form);
 Vals lower_interpolate(Fn *f, const Tree *t);

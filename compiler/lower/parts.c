@@ -165,11 +165,15 @@ static IrValue *near_values(Fn *f, Near *near, Type type, Vals a, Vals b) {
     return over_elements(f, IR_ALL, all, n, values, near_element, near);
 }
 
-Vals builtin_near(Fn *f, const Tree *t) {
-    Vals args[4];
+IrValue *near_of(Fn *f, const Tree *t, const Vals *args) {
     Near near = {0};
-    lower_args(f, t, args);
     near.rtol = irb_cast(&f->b, args[2].at[0], IR_F64);
     near.atol = t->nargs > 3 && t->args[3] ? irb_cast(&f->b, args[3].at[0], IR_F64) : near.rtol;
-    return vals_one(f->lw, near_values(f, &near, t->args[0]->type, args[0], args[1]));
+    return near_values(f, &near, t->args[0]->type, args[0], args[1]);
+}
+
+Vals builtin_near(Fn *f, const Tree *t) {
+    Vals args[4];
+    lower_args(f, t, args);
+    return vals_one(f->lw, near_of(f, t, args));
 }

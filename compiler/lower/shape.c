@@ -2,8 +2,6 @@
 #include "lower/internal.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 IrScalar ir_of_scalar(Scalar scalar) {
     return (IrScalar)scalar;
@@ -170,10 +168,12 @@ Vals vals_copy(Lower *lw, Vals vals) {
 }
 
 const char *module_text(Lower *lw, const char *format, ...) {
-    char text[512];
+    StrBuf buf = {0};
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    strbuf_vprintf(&buf, format, args);
     va_end(args);
-    return arena_strndup(lw->module->arena, text, strlen(text));
+    const char *text = arena_strndup(lw->module->arena, buf.text ? buf.text : "", buf.len);
+    strbuf_free(&buf);
+    return text;
 }

@@ -173,9 +173,8 @@ Vals builtin_text(Fn *f, const Tree *t) {
 
 /* ---- assert ---- */
 
-static bool is_comparison(const Tree *t) {
-    if (t->kind != T_OP || t->lifted || t->nargs != 2) return false;
-    if (t->op < AST_OP_EQ || t->op > AST_OP_GE) return false;
+/* One value each, which a message can show. */
+static bool two_plain(const Tree *t) {
     for (uint32_t i = 0; i < 2; i++) {
         Type type = t->args[i]->type;
         bool plain = type->kind == TYPE_STR ||
@@ -183,6 +182,15 @@ static bool is_comparison(const Tree *t) {
         if (!plain) return false;
     }
     return true;
+}
+
+static bool is_comparison(const Tree *t) {
+    if (t->kind != T_OP || t->lifted || t->nargs != 2) return false;
+    return t->op >= AST_OP_EQ && t->op <= AST_OP_GE && two_plain(t);
+}
+
+static bool is_near(const Tree *t) {
+    return t->kind == T_BUILTIN && t->builtin == ROW_NEAR && two_plain(t);
 }
 
 typedef struct Message {
@@ -201,16 +209,20 @@ static void message_side(Fn *f, bool holds, void *data) {
 void lower_assert(Fn *f, const Tree *t) {
     const Tree *cond = t->args[0];
     IrValue *sides[2], *holds;
-    uint32_t n = 0;
-    if (is_comparison(cond)) {
+    Vals args[4] = {{0}};
+    bool near = is_near(cond), compared = near || is_comparison(cond);
+    if (near) {
+        lower_args(f, cond, args);
+        holds = near_of(f, cond, args);
+    } else if (compared) {
         Type types[] = {cond->args[0]->type, cond->args[1]->type};
-        Vals args[2];
         lower_args(f, cond, args);
         holds = scalar_op(f, (AstOp)cond->op, cond->type, types, args).at[0];
-        for (; n < 2; n++) sides[n] = args[n].at[0];
     } else {
         holds = lower_scalar(f, cond);
     }
+    uint32_t n = compared ? 2 : 0;
+    for (uint32_t i = 0; i < n; i++) sides[i] = args[i].at[0];
     size_checks(f, t);
     const char *text = emit_source_text(f, cond->span, t->nargs < 2);
     if (t->nargs > 1) {

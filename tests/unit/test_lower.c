@@ -525,6 +525,47 @@ START_TEST(shadows_are_added_to) {
 }
 END_TEST
 
+START_TEST(tapes_are_pulled) {
+    open_kit();
+    Size n = size_var(kit.types, intern(kit.interner, "n"));
+    Size five[] = {size_const(kit.types, 5), n};
+    Type vector = array_of(kit.f64, n), batch = type_array(kit.types, kit.f64, 2, five);
+    Type tape = type_tape(kit.types, NULL), lanes = array_of(kit.f64, five[0]);
+    static const uint8_t act[] = {ACT_ACTIVE, ACT_ACTIVE};
+    Instance *f = square(n);
+    DerivSlot in[] = {slot(ROLE_PRIMAL, 0, vector, false), slot(ROLE_PRIMAL, 1, kit.f64, false)};
+    DerivSlot out[] = {slot(ROLE_TAPE, 0, tape, false), slot(ROLE_PRIMAL, 0, kit.f64, false)};
+    derivative("forward", DERIV_PART_FORWARD, f, act, 0, 2, in, 2, out);
+    DerivSlot back[] = {slot(ROLE_SEED, 0, kit.f64, false), slot(ROLE_TAPE, 0, tape, false)};
+    DerivSlot cot[] = {slot(ROLE_COTANGENT, 0, vector, false),
+                       slot(ROLE_COTANGENT, 1, kit.f64, false)};
+    derivative("reverse", DERIV_PART_REVERSE, f, act, 0, 2, back, 2, cot);
+    back[0].type = cot[1].type = lanes;
+    cot[0].type = batch;
+    derivative("wide", DERIV_PART_REVERSE, f, act, 5, 2, back, 2, cot);
+    IrModule *module = lowered();
+    ad_run(module, kit.diags);
+    const char *fault = ir_verify(module);
+    ck_assert_msg(!fault, "%s", fault ? fault : "");
+    IrInterp *interp = ir_interp_new(module);
+    IrDatum args[] = {reals(2, (double[]){3, 4}), ir_datum_float(10)}, made[2] = {{0}};
+    ck_assert(ir_interp_call(interp, named(module, "forward"), args, made));
+    ck_assert_double_eq(made[1].as.f, 250);
+    IrDatum pull[] = {ir_datum_float(2), made[0]};
+    ck_assert_double_eq(run_part(module, "reverse", pull, 0, 1), 160);
+    ck_assert_double_eq(run_part(module, "reverse", pull, 1, 0), 50);
+    pull[0] = reals(5, (double[]){1, 2, 3, 4, -1});
+    ck_assert_double_eq(run_part(module, "wide", pull, 0, 9), -80);
+    ck_assert_double_eq(run_part(module, "wide", pull, 1, 2), 75);
+    ir_datum_drop(&pull[0]);
+    ir_datum_drop(&made[0]);
+    ir_datum_drop(&args[0]);
+    ir_interp_free(interp);
+    ir_module_free(module);
+    close_kit();
+}
+END_TEST
+
 static void binary_function(const char *name, AstOp which) {
     Local *a = local("a", kit.i64), *b = local("b", kit.i64);
     function(name, kit.i64, 2, (Local *[]){a, b}, op(which, kit.i64, get(a), get(b)));
@@ -585,6 +626,6 @@ START_TEST(unchecked_saturates) {
 }
 END_TEST
 
-UNIT_MAIN("lower", overflow_is_checked, unchecked_saturates, gradients_return, shadows_are_added_to,
-          loops_leave_early, early_returns_nest, values_may_leave, while_counts_steps,
-          steps_of_either_sign, reductions_depend)
+UNIT_MAIN("lower", tapes_are_pulled, overflow_is_checked, unchecked_saturates, gradients_return,
+          shadows_are_added_to, loops_leave_early, early_returns_nest, values_may_leave,
+          while_counts_steps, steps_of_either_sign, reductions_depend)

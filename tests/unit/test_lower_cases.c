@@ -88,6 +88,7 @@ CASE(text)
 CASE(derivatives)
 CASE(values)
 CASE(sizes)
+CASE(mixed)
 
 UNIT_MAIN("lower-cases", scalars, control, arrays, places, reductions, complex, text, derivatives, values,
-          sizes)
+          sizes, mixed)
