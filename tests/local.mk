@@ -24,12 +24,15 @@ unit_programs = \
   tests/unit/test_lower_cases
 
 test_scripts = \
+  tests/tools/adl-tests.sh \
   tests/tools/case-runner.sh \
   tests/tools/doc-tests.sh \
+  tests/tools/example-tests.sh \
   tests/tools/ranks.sh
 
 # Of these, the ones that need the code generator: run again for each further LLVM.
-backend_tests = tests/unit/codegen-cases tests/unit/codegen-exports
+backend_tests = tests/unit/codegen-cases tests/unit/codegen-exports \
+  tests/tools/adl-tests.sh tests/tools/example-tests.sh
 
 check_LTLIBRARIES += tests/unit/libunit.la
 tests_unit_libunit_la_SOURCES = \
@@ -63,7 +66,8 @@ TESTS += $(test_scripts)
 
 # What doc-tests.sh and ranks.sh read.
 EXTRA_DIST += lang/reference.md README.md HACKING.md
-EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/cases/ad tests/cases/codegen tests/cases/ir
+EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/cases/ad tests/cases/codegen tests/cases/ir \
+  tests/cases/lower tests/cases/opt tests/grad tests/bench-spec
 
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

@@ -1,6 +1,7 @@
 #include "driver/emit.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ast/parse.h"
@@ -39,7 +40,9 @@ int emit_text(Unit *unit) {
 
 static int write_header(Unit *unit, const char *path) {
     StrBuf text = {0};
-    emit_header(&text, unit->module, path, unit->session->options.prefix);
+    /* The include guard comes from the header's name, or from the source's where it has none. */
+    const char *name = strcmp(path, "-") ? path : unit->file->path;
+    emit_header(&text, unit->module, name, unit->session->options.prefix);
     return write_text(unit->session, path, &text);
 }
 

@@ -45,6 +45,7 @@ static bool worth_it(const Inliner *in, const IrInst *call) {
        over. */
     if (callee->rule) return false;
     if (callee->flags & IR_FUNC_INLINE) return true;
+    if (in->context->marked_only) return false;
     if (in->size[caller->id] > LARGE_CALLER) return false;
     if (in->size[callee->id] <= SMALL_BODY) return true;
     if (in->size[callee->id] <= LOOP_BODY && arrays_in_loop(call)) return true;
@@ -150,6 +151,8 @@ void opt_prune(OptContext *c) {
             module->funcs.at[to++] = module->funcs.at[k];
     c->changed |= to != module->funcs.len;
     module->funcs.len = to;
+    /* Ids are dense: side tables are indexed by them. */
+    for (uint32_t k = 0; k < to; k++) module->funcs.at[k]->id = k;
     bitset_free(&p.reached);
     vec_free(&p.work);
 }

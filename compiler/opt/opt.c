@@ -37,8 +37,9 @@ static const PassRow *find(const char *name) {
 }
 
 /* True if something changed. */
-static bool run(IrModule *module, const PassRow *row, bool after_ad) {
-    OptContext c = {.module = module, .scratch = arena_new(), .after_ad = after_ad};
+static bool run(IrModule *module, const PassRow *row, bool after_ad, int level) {
+    OptContext c = {.module = module, .scratch = arena_new(), .after_ad = after_ad,
+                    .marked_only = level == 0};
     if (row->scope == SCOPE_MODULE) row->run(&c);
     else
         for (uint32_t k = 0; k < module->funcs.len; k++) {
@@ -51,7 +52,7 @@ static bool run(IrModule *module, const PassRow *row, bool after_ad) {
 
 bool opt_run_pass(IrModule *module, const char *name) {
     const PassRow *row = find(name);
-    if (row) run(module, row, false);
+    if (row) run(module, row, false, 1);
     return row != NULL;
 }
 
@@ -59,10 +60,11 @@ typedef struct Sequence {
     IrModule *module;
     const OptHooks *hooks;
     bool after_ad;
+    int level;
 } Sequence;
 
 static bool pass(const Sequence *s, const char *name) {
-    bool changed = run(s->module, find(name), s->after_ad);
+    bool changed = run(s->module, find(name), s->after_ad, s->level);
     if (s->hooks && s->hooks->after) s->hooks->after(s->hooks->data, name, s->module);
     return changed;
 }
@@ -78,9 +80,10 @@ static void clean(const Sequence *s) {
 }
 
 void opt_before_ad(IrModule *module, int level, const OptHooks *hooks) {
-    Sequence s = {module, hooks, false};
+    Sequence s = {module, hooks, false, level};
     pass(&s, "prune");
-    if (level == 0) return;
+    /* Also without optimisation: where a branch is not taken, what only it needs must stand in it for
+       its derivative to be absent (see sink.c). */
     pass(&s, "inline");
     pass(&s, "prune");
     clean(&s);
@@ -91,7 +94,7 @@ void opt_before_ad(IrModule *module, int level, const OptHooks *hooks) {
 }
 
 void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
-    Sequence s = {module, hooks, true};
+    Sequence s = {module, hooks, true, level};
     pass(&s, "prune");
     if (level == 0) return;
     pass(&s, "inline");

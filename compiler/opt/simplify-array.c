@@ -163,9 +163,8 @@ IrValue *opt_simplify_array(OptContext *c, IrBuilder *b, const IrInst *inst) {
         IrValue *x = ir_resolve(inst->operands[0]);
         return x->type == inst->results[0]->type && has_sizes(b, x, inst) ? x : NULL;
     }
+    case IR_STOP: return c->after_ad ? ir_resolve(inst->operands[0]) : NULL;
     case IR_CONCAT: return inst->noperands == 1 ? ir_resolve(inst->operands[0]) : NULL;
-    default: break;
+    default: return NULL;
     }
-    (void)c;
-    return NULL;
 }

@@ -1,0 +1,25 @@
+# Runs every example as its README says, from its run.sh, and prints TAP.  C programs are compiled
+# with all warnings as errors and, where the compiler has them, the sanitizers.
+cd "$ADL_SOURCE_DIR" || exit 1
+number=0
+line() { number=$((number + 1)); echo "$1 $number - $2"; }
+
+export CFLAGS="-std=c11 -O1 -g -Wall -Wextra -Werror -I$ADL_SOURCE_DIR/runtime/include"
+export LIBS="-L$ADL_BUILD_DIR/.libs -Wl,-rpath,$ADL_BUILD_DIR/.libs -ladl"
+trial=$(mktemp -d)
+trap 'rm -rf "$trial"' EXIT
+echo 'int main(void) { return 0; }' >"$trial/t.c"
+if $CC -fsanitize=address,undefined "$trial/t.c" -o "$trial/t" 2>/dev/null && "$trial/t"; then
+  CFLAGS="$CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=all"
+else
+  echo "# the C compiler has no sanitizers"
+fi
+
+for run in examples/*/run.sh; do
+  if output=$(sh "$run" 2>&1); then line "ok" "$run"
+  else
+    line "not ok" "$run (status $?)"
+    printf '%s\n' "$output" | tail -20 | sed 's/^/# /'
+  fi
+done
+echo "1..$number"
