@@ -170,6 +170,10 @@ static Vals lower_node(Fn *f, const Tree *t) {
 Vals lower_expr(Fn *f, const Tree *t) {
     Pos pos = f->b.pos;
     if (t->span.begin) f->b.pos = t->span.begin;
+    if (shape_of(f->lw, t->type)->strings) {
+        lower_unsupported(f, t->span, "an array of strings");
+        return emit_nothing(f, shape_of(f->lw, t->type));
+    }
     Vals vals = lower_node(f, t);
     if (vals.n) size_bind(f, t->type, vals);
     f->b.pos = pos;

@@ -47,6 +47,7 @@ typedef struct Shape {
     uint32_t n;
     Leaf *leaf;
     bool has_sizes; /* some dimension is not a constant */
+    bool strings;   /* holds an array of strings, which the IR cannot */
 } Shape;
 
 /* One lowering of a program. */
@@ -67,6 +68,7 @@ typedef struct Lower {
 typedef struct Slot {
     Vals value;         /* at NULL: none yet */
     const Shape *shape; /* of variables; NULL for sizes */
+    bool vague;         /* may hold emit_nothing, of other sizes than its type says */
 } Slot;
 
 typedef struct Trail {

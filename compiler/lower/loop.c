@@ -3,6 +3,11 @@
 
 /* ---- loops over slots ---- */
 
+static Vals with_sizes(Fn *f, uint32_t slot, Vals vals) {
+    const Slot *s = &f->slots.at[slot];
+    return s->vague ? vals : size_assume_shape(f, s->shape, vals);
+}
+
 /* A LOOP with the types of the variables, not those of their first values: these may say more of
    the sizes than holds later. */
 IrValue *loop_open(Fn *f, Loop *loop, IrValue *count, bool has_exit) {
@@ -12,7 +17,10 @@ IrValue *loop_open(Fn *f, Loop *loop, IrValue *count, bool has_exit) {
     for (uint32_t i = 0; i < loop->carried.len; i++) {
         uint32_t slot = loop->carried.at[i];
         const Shape *shape = f->slots.at[slot].shape;
-        if (!env_get(f, slot).at) env_set(f, slot, emit_nothing(f, shape));
+        if (!env_get(f, slot).at) {
+            f->slots.at[slot].vague = true;
+            env_set(f, slot, emit_nothing(f, shape));
+        }
         Vals init = env_get(f, slot);
         for (uint32_t k = 0; k < shape->n; k++) {
             vec_push(&operands, init.at[k]);
@@ -36,7 +44,7 @@ IrValue *loop_open(Fn *f, Loop *loop, IrValue *count, bool has_exit) {
         uint32_t slot = loop->carried.at[i];
         Vals own = vals_new(f->lw, f->slots.at[slot].shape->n);
         for (uint32_t k = 0; k < own.n; k++) own.at[k] = body->params[at++];
-        env_set(f, slot, size_assume_shape(f, f->slots.at[slot].shape, own));
+        env_set(f, slot, with_sizes(f, slot, own));
     }
     return body->params[0];
 }
@@ -56,7 +64,7 @@ void loop_close(Fn *f, Loop *loop, IrValue *go) {
         uint32_t slot = loop->carried.at[i];
         Vals out = vals_new(f->lw, f->slots.at[slot].shape->n);
         for (uint32_t k = 0; k < out.n; k++) out.at[k] = loop->inst->results[at++];
-        env_set(f, slot, size_assume_shape(f, f->slots.at[slot].shape, out));
+        env_set(f, slot, with_sizes(f, slot, out));
     }
     vec_free(&loop->carried);
 }

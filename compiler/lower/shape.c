@@ -39,12 +39,19 @@ typedef struct Outer {
 typedef struct Flat {
     Lower *lw;
     VEC(Leaf) leaves;
+    bool strings; /* in arrays */
 } Flat;
 
 static void add_leaf(Flat *flat, IrTypeKind kind, IrScalar scalar, Outer outer) {
     Lower *lw = flat->lw;
     int64_t known[IR_MAX_RANK];
     Leaf leaf = {.kind = kind, .scalar = scalar, .rank = outer.rank, .dims = outer.dims};
+    /* The IR has no arrays of strings: an error is reported where one is made, and bytes stand in
+       its place until then. */
+    if (kind == IR_T_STR && outer.rank) {
+        kind = IR_T_SCALAR;
+        flat->strings = true;
+    }
     if (kind == IR_T_STR || kind == IR_T_TAPE) {
         leaf.type = kind == IR_T_STR ? ir_str(lw->module) : ir_tape(lw->module);
         leaf.rank = 0;
@@ -106,6 +113,7 @@ const Shape *shape_of(Lower *lw, Type type) {
     flatten(&flat, type, (Outer){NULL, 0});
     shape = ARENA_NEW(lw->arena, Shape);
     shape->n = flat.leaves.len;
+    shape->strings = flat.strings;
     shape->leaf = ARENA_ARRAY(lw->arena, Leaf, shape->n);
     for (uint32_t i = 0; i < shape->n; i++) {
         shape->leaf[i] = flat.leaves.at[i];
