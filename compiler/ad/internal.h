@@ -88,6 +88,7 @@ typedef struct Mixed {
     Map partners;      /* linear value to a nonlinear value of the same sizes */
     Map calls;         /* CALL to MixedCall */
     Map dims;          /* value to its Dim array (shape.c) */
+    Map inputs;        /* instruction with regions to what they take from outside (needs.c) */
     Map has_linear;    /* instructions that are, or contain, something linear (transposing only) */
     uint32_t options;
     bool transposed;   /* made to be transposed, not as a JVP */

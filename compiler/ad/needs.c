@@ -75,12 +75,45 @@ void ad_linear_captures(Mixed *mixed, const IrInst *inst, void (*visit)(IrValue 
     for (uint32_t r = 0; r < inst->nregions; r++) walk_captures(&walk, inst->regions[r]);
 }
 
+typedef struct Inputs {
+    Arena *arena;
+    Bitset seen;
+    uint32_t n, cap;
+    IrValue **at;
+} Inputs;
+
+static void note_input(IrValue *value, void *data) {
+    Inputs *inputs = data;
+    if (!bitset_add(&inputs->seen, value->id)) return;
+    if (inputs->n == inputs->cap) {
+        inputs->cap = inputs->cap ? inputs->cap * 2 : 8;
+        IrValue **more = ARENA_ARRAY(inputs->arena, IrValue *, inputs->cap);
+        for (uint32_t i = 0; i < inputs->n; i++) more[i] = inputs->at[i];
+        inputs->at = more;
+    }
+    inputs->at[inputs->n++] = value;
+}
+
+/* Of an instruction with regions, found once. */
+static const Inputs *inputs_of(Mixed *mixed, const IrInst *inst) {
+    Inputs *inputs = map_getp(&mixed->inputs, inst);
+    if (inputs) return inputs;
+    inputs = ARENA_NEW(mixed->ad->arena, Inputs);
+    inputs->arena = mixed->ad->arena;
+    Walk walk = {mixed, inst, false, note_input, inputs};
+    for (uint32_t r = 0; r < inst->nregions; r++) walk_captures(&walk, inst->regions[r]);
+    bitset_free(&inputs->seen);
+    map_setp(&mixed->inputs, inst, inputs);
+    return inputs;
+}
+
 void ad_nonlinear_inputs(Mixed *mixed, const IrInst *inst, void (*visit)(IrValue *, void *),
                          void *data) {
-    Walk walk = {mixed, inst, false, visit, data};
     for (uint32_t i = 0; i < inst->noperands; i++)
         if (!is_linear(mixed, inst->operands[i])) visit(inst->operands[i], data);
-    for (uint32_t r = 0; r < inst->nregions; r++) walk_captures(&walk, inst->regions[r]);
+    if (!inst->nregions) return;
+    const Inputs *inputs = inputs_of(mixed, inst);
+    for (uint32_t i = 0; i < inputs->n; i++) visit(inputs->at[i], data);
 }
 
 /* ---- what the transposed instructions need ---- */
@@ -181,6 +214,7 @@ int64_t ad_cost_again(const Mixed *mixed, const IrInst *inst) {
     case IR_MATH: return 10 * UNIT;
     case IR_POWI: return 6 * UNIT;
     case IR_ASSUME:
+    case IR_STOP:
     case IR_RESHAPE: return UNIT;
     case IR_IF:
         return plus(UNIT, plus(region_cost(mixed, inst->regions[0]),

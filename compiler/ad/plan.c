@@ -24,6 +24,8 @@ typedef struct Planner {
                         without; 0: it can always */
     VEC(IrValue *) values; /* those with nodes */
     uint32_t *node;  /* by id: number of the first of its two nodes, or 0 */
+    Map shared;      /* instruction with several results to the node before theirs */
+    uint32_t next_node;
     Cut *cut;
     Bitset seen;
     VEC(IrValue *) todo;
@@ -132,22 +134,22 @@ static void demand(IrValue *value, void *data) {
    whole, and needs all its inputs.  Returns the deepest taint among what is asked for. */
 static uint32_t demand_region(Planner *p, const IrRegion *region) {
     const Scope *scope = plan_scope(p->plan, region);
-    Demand d = {p, scope->tape ? scope->depth : 0};
+    uint32_t deepest = scope->tape ? scope->depth : 0;
     for (IrInst *inst = region->first; inst; inst = inst->next) {
-        uint32_t inner = 0;
+        Demand d = {p, 0};
         if (!has_linear(p->mixed, inst) || inst->op == IR_YIELD) continue;
         ad_linear_needs(p->mixed, inst, demand, &d);
         for (uint32_t r = 0; r < inst->nregions; r++) {
-            uint32_t deepest = demand_region(p, inst->regions[r]);
-            if (deepest > inner) inner = deepest;
+            uint32_t inner = demand_region(p, inst->regions[r]);
+            if (inner > d.deepest) d.deepest = inner;
         }
-        bool reruns = scope->kind == SCOPE_LITE && inst->op == IR_LOOP && inner > scope->depth;
+        bool reruns = scope->kind == SCOPE_LITE && inst->op == IR_LOOP && d.deepest > scope->depth;
         if (reruns) plan_scope(p->plan, inst->regions[0])->reruns = true;
         if (reruns || (scope->kind == SCOPE_LITE && inst->op == IR_CALL))
             ad_nonlinear_inputs(p->mixed, inst, demand, &d);
-        if (inner > d.deepest) d.deepest = inner;
+        if (d.deepest > deepest) deepest = d.deepest;
     }
-    return d.deepest;
+    return deepest;
 }
 
 static void demand_ends(Planner *p) {
@@ -190,27 +192,42 @@ static bool can_save(const Scope *scope) {
 
 enum { SOURCE = 0, SINK = 1 };
 
+/* Computing the results of an instruction again: NODE needs its inputs, and costs. */
+static void add_inputs(Planner *p, const IrInst *def, const Scope *scope, uint32_t node) {
+    int64_t cost =
+        scope->kind == SCOPE_LITE ? 0 : often(ad_cost_again(p->mixed, def), scope);
+    EdgeTo to = {p, node};
+    if (cost) cut_edge(p->cut, SOURCE, node, cost);
+    ad_nonlinear_inputs(p->mixed, def, edge_from, &to);
+}
+
+/* The node that several results of one instruction have in common. */
+static uint32_t shared_node(Planner *p, const IrInst *def, const Scope *scope) {
+    uintptr_t node = (uintptr_t)map_getp(&p->shared, def);
+    if (node) return (uint32_t)node;
+    node = p->next_node++;
+    map_setp(&p->shared, def, (void *)node);
+    add_inputs(p, def, scope, (uint32_t)node);
+    return (uint32_t)node;
+}
+
 static void add_node(Planner *p, IrValue *value) {
     const Scope *scope = scope_of(p, value);
     uint32_t in = p->node[value->id];
-    bool is_lite = scope->kind == SCOPE_LITE;
     cut_edge(p->cut, in, in + 1,
              can_save(scope) ? often(ad_cost_save(value->type), scope) : CUT_INFINITE);
     if (bitset_has(&p->sinks, value->id)) cut_edge(p->cut, in + 1, SINK, CUT_INFINITE);
-    if (is_source(p, value)) {
-        cut_edge(p->cut, SOURCE, in, CUT_INFINITE);
-        return;
-    }
-    int64_t cost = is_lite ? 0 : often(ad_cost_again(p->mixed, value->def), scope);
-    if (cost) cut_edge(p->cut, SOURCE, in, cost);
-    EdgeTo to = {p, in};
-    ad_nonlinear_inputs(p->mixed, value->def, edge_from, &to);
+    if (is_source(p, value)) cut_edge(p->cut, SOURCE, in, CUT_INFINITE);
+    else if (value->def->nresults > 1)
+        cut_edge(p->cut, shared_node(p, value->def, scope), in, CUT_INFINITE);
+    else add_inputs(p, value->def, scope, in);
 }
 
 static void solve(Planner *p) {
     p->node = ARENA_ARRAY(p->ad->arena, uint32_t, p->nvalues);
     for (uint32_t i = 0; i < p->values.len; i++) p->node[p->values.at[i]->id] = 2 + 2 * i;
-    p->cut = cut_new(p->ad->arena, 2 + 2 * p->values.len);
+    p->next_node = 2 + 2 * p->values.len;
+    p->cut = cut_new(p->ad->arena, 2 + 3 * p->values.len);
     for (uint32_t i = 0; i < p->values.len; i++) add_node(p, p->values.at[i]);
     if (cut_solve(p->cut, SOURCE, SINK) >= CUT_INFINITE)
         ad_report(p->ad, DIAG_NOT_IMPLEMENTED, p->mixed->func->pos,
@@ -277,6 +294,7 @@ Plan *ad_plan(Ad *ad, Mixed *mixed, ScopeKind kind) {
     vec_free(&p.values);
     vec_free(&p.todo);
     bitset_free(&p.sinks);
+    map_free(&p.shared);
     bitset_free(&p.seen);
     return plan;
 }

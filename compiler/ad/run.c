@@ -58,15 +58,21 @@ static void add_tape(Ad *ad, Signature *signature) {
     signature->types[signature->n++] = ir_tape(ad->module);
 }
 
+/* What a derivative takes over from the function it is made of. */
+static IrFunc *inherit(IrFunc *func, const IrFunc *base) {
+    func->purity = base->purity;
+    func->flags |= base->flags & IR_FUNC_INLINE;
+    return func;
+}
+
 static IrFunc *func_new(Ad *ad, AdRequest *request, const char *suffix, const Signature *in,
                         const Signature *out) {
     const char *name = arena_printf(ad->module->arena, "%s.%s", request->base->name, suffix);
     IrFunc *func =
         ir_func_new(ad->module, name, in->n, in->types, in->names, out->n, out->types);
     func->pos = request->base->pos;
-    func->purity = request->base->purity;
     map_setp(&ad->by_func, func, request);
-    return func;
+    return inherit(func, request->base);
 }
 
 static void make_jvp_func(Ad *ad, AdRequest *request) {
@@ -117,11 +123,6 @@ static bool any_tape(const uint8_t *active, const IrType *types, uint32_t n) {
     return false;
 }
 
-static IrFunc *known_purity(IrFunc *func, IrFunc *base) {
-    func->purity = base->purity;
-    return func;
-}
-
 IrFunc *ad_jvp(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
                uint32_t options) {
     AdRequest wanted = {.mode = AD_JVP, .base = base, .in_active = in_active,
@@ -129,13 +130,13 @@ IrFunc *ad_jvp(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *ou
     if (any_tape(in_active, base->params, base->nparams) ||
         any_tape(out_active, base->results, base->nresults))
         return own_request(ad, &wanted)->func;
-    return known_purity(
+    return inherit(
         ir_deriv(ad->module, IR_DERIV_JVP, base, in_active, out_active, options), base);
 }
 
 IrFunc *ad_grad(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
                 uint32_t options) {
-    return known_purity(
+    return inherit(
         ir_deriv(ad->module, IR_DERIV_GRAD, base, in_active, out_active, options), base);
 }
 

@@ -105,7 +105,8 @@ static Dim defined_dim(Shapes *shapes, IrValue *value, uint32_t k) {
     case IR_ASSUME: return named(operands[1 + k]);
     case IR_SLICE: return named(operands[1 + rank + k]);
     case IR_UPDATE:
-    case IR_ASSIGN: return dim_of(shapes, operands[0], k);
+    case IR_ASSIGN:
+    case IR_STOP: return dim_of(shapes, operands[0], k);
     case IR_TRANSPOSE: return dim_of(shapes, operands[0], (uint32_t)def->ints[k]);
     case IR_INDEX: return dim_of(shapes, operands[0], k + def->noperands - 1);
     case IR_PACK: return k ? dim_of(shapes, operands[0], k - 1) : (Dim){def->noperands, NULL};
