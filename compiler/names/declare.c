@@ -176,5 +176,6 @@ static void attach_rule(ModuleSet *set, RuleDecl *rule) {
 
 void modules_attach_rules(ModuleSet *set) {
     for (uint32_t i = 0; i < set->rules.len; i++)
-        if (!set->rules.at[i]->fn && set->rules.at[i]->math < 0) attach_rule(set, set->rules.at[i]);
+        if (set->rules.at[i]->module->is_std && !set->rules.at[i]->fn && set->rules.at[i]->math < 0)
+            attach_rule(set, set->rules.at[i]);
 }

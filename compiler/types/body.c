@@ -123,7 +123,7 @@ Tree *require_result(FnChecker *f, Tree *value) {
     result_sizes(f, &open);
     Require how = {.code = DIAG_RESULT_TYPE, .size_code = DIAG_SIZE_RESULT, .what = "the result",
                    .have = value->kind == T_LOCAL && value->local->name ? value->local->name->text
-                                                                        : "the result",
+                                                                        : NULL,
                    .bind = &open};
     Tree *result = require(f, value, f->result, NULL, &how);
     map_free(&open);
@@ -131,6 +131,11 @@ Tree *require_result(FnChecker *f, Tree *value) {
 }
 
 static void report_unexpected_value(FnChecker *f, const Tree *value) {
+    if (!f->inst->decl) {
+        diag_report(f->c->diags, DIAG_TEST_RESULT, value->span, "a test has no value");
+        diag_help(f->c->diags, (Span){0}, "add `;` behind it, or `assert` before it");
+        return;
+    }
     diag_report(f->c->diags, DIAG_VALUE_UNEXPECTED, value->span,
                 "`%s` has no result, but its last expression is a value", f->inst->name);
     diag_help(f->c->diags, (Span){0}, "add `;` behind it, or `-> %s` to the function",

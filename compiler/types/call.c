@@ -208,6 +208,10 @@ Tree *call_decl(FnChecker *f, const FnDecl *decl, AstCall *call, Type expected) 
     if (!simple) infer_all(&in, expected);
     if (in.ok && check_classes(&in)) {
         Instance *inst = instance_of_decl(f->c, decl, &in.bound, in.fn_args, span);
+        if (!inst) {
+            map_free(&in.bound);
+            return tree_poison(f, span);
+        }
         Tree **lets = NULL;
         uint32_t nlets = 0;
         for (uint32_t i = 0; i < n; i++)
@@ -473,7 +477,7 @@ Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t mat
             }
         }
         if (!best && is_scalar_like(first) && math >= 0 && (uint32_t)math_arity(math) == call->args.len)
-            with_math = true; /* its message says what is wrong */
+            chosen = NULL, with_math = true; /* its message says what is wrong */
         else if (!best) choices = 0;
     } else if (with_math) {
         chosen = NULL;
@@ -552,7 +556,7 @@ Tree *call_conversion(FnChecker *f, Scalar to, AstCall *call) {
                     tt(f, value->type), scalar_name(to));
         if (is_scalar(from) && is_complex(from))
             diag_help(f->c->diags, (Span){0}, "take its real part: `re(…)`");
-        if (to == SCALAR_BOOL && is_numeric(from)) diag_help(f->c->diags, (Span){0}, "write `x != 0`");
+        if (to == SCALAR_BOOL && is_numeric(from)) diag_help(f->c->diags, (Span){0}, "write `%s != 0%s`", ast_text(f, arg.node), is_integer(from) ? "" : ".0");
         return tree_poison(f, span);
     }
     Tree *cast = make_cast(f, value, to, span);

@@ -442,7 +442,7 @@ Tree *check_if(FnChecker *f, AstIf *node, Type expected, bool want_value) {
     Type a = tree->body->type, b = tree->other->type;
     if (diverges(tree->body)) tree->type = b;
     else if (diverges(tree->other)) tree->type = a;
-    else if (!same_shape(a, b)) {
+    else if (!same_shape(a, b) && !(a->has_fns && b->has_fns)) {
         diag_report(f->c->diags, DIAG_BRANCHES, node->node.span,
                     "the branches of this `if` are of different types: %s and %s", tt(f, a),
                     tt(f, b));

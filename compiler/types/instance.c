@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { CHAIN_LIMIT = 120 };
+enum { CHAIN_LIMIT = 120, WEIGHT_LIMIT = 2000 };
 
 InstanceInfo *info_of(Checker *c, const Instance *inst) { return map_getp(&c->infos, inst); }
 
@@ -246,11 +246,32 @@ static void small_or_not(Instance *inst) {
     inst->small = body->stmts.len == 0 && body->value;
 }
 
+/* Types that double with each request would not end within any length of the chain. */
+static bool too_heavy(Checker *c, const Signature *sig, const Map *generics, Span span) {
+    for (uint32_t i = 0; i < sig->generics->len; i++) {
+        Type type = map_getp(generics, AST_AS(Generic, sig->generics->at[i])->name.sym);
+        if (!type || type->weight <= WEIGHT_LIMIT) continue;
+        if (c->too_deep) return true;
+        c->too_deep = true;
+        diag_report(c->diags, DIAG_ENDLESS, span, "`%s` would be specialised without end",
+                    sig->decl->name->text);
+        const InstanceInfo *at = c->current ? info_of(c, c->current->inst) : NULL;
+        for (uint32_t k = 0; at && at->asked_by && at->asked_at.begin && k < 3; k++) {
+            diag_note(c->diags, at->asked_at, "`%s` asks for itself with a larger type",
+                      sig->decl->name->text);
+            at = info_of(c, at->asked_by);
+        }
+        return true;
+    }
+    return false;
+}
+
 static void attach_rule(Checker *c, Instance *inst, const Map *generics, Span span);
 
 Instance *instance_of_decl(Checker *c, const FnDecl *decl, const Map *generics,
                            const Type *fn_args, Span span) {
     Signature *sig = signature_of(c, decl);
+    if (too_heavy(c, sig, generics, span)) return NULL;
     VEC(const void *) key = {0};
     vec_push(&key, (const void *)decl);
     for (uint32_t i = 0; i < sig->generics->len; i++) {

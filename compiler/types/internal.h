@@ -353,6 +353,7 @@ Tree *fnvalue_tree(FnChecker *f, const FnValue *fn, Span span);
    named function without type variables and function parameters. */
 Instance *instance_of_fnvalue(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
                               Span span);
+/* NULL after reporting that there would be no end. */
 Instance *instance_of_decl(Checker *c, const FnDecl *decl, const Map *generics,
                            const Type *fn_args, Span span);
 Instance *instance_of_const(Checker *c, const ConstDecl *decl, Span span);

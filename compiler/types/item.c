@@ -175,7 +175,7 @@ static void check_export(Items *it, AstExportOp *node) {
         if (type->kind == TYPE_FNVAL) {
             inst = instance_of_fnvalue(c, type->fn, 0, NULL, node->value->span);
         } else if (!is_poison(type)) {
-            diag_report(c->diags, DIAG_EXPORT_VALUE, node->value->span,
+            diag_report(c->diags, DIAG_NOT_CALLABLE, node->value->span,
                         "a value of type %s cannot be exported", type_text(c->types, type));
         }
         fn_checker_end(&f);

@@ -2,6 +2,8 @@
    provably different, or compared at run time. */
 #include "types/internal.h"
 
+#include <string.h>
+
 bool same_shape(Type a, Type b) {
     if (a == b || is_poison(a) || is_poison(b)) return true;
     if (a->kind != b->kind || a->rank != b->rank || a->nparts != b->nparts || a->decl != b->decl)
@@ -24,8 +26,21 @@ bool same_shape(Type a, Type b) {
     return false;
 }
 
+/* "the first row" in contrast to "x" and "f(x)". */
+static bool is_phrase(const char *name) {
+    static const char *const starts[] = {"the ", "this ", "one ", "another", "a row"};
+    for (uint32_t i = 0; i < 5; i++)
+        if (!strncmp(name, starts[i], strlen(starts[i]))) return true;
+    return false;
+}
+
 const char *dim_text(FnChecker *f, const char *name, uint32_t rank, uint32_t k) {
-    if (!name) return "the size";
+    if (!name) {
+        if (rank == 1) return "its length";
+        if (rank == 2) return k ? "the number of its columns" : "the number of its rows";
+        return arena_printf(f->c->arena, "its dimension %u", k + 1);
+    }
+    if (rank == 1 && is_phrase(name)) return arena_printf(f->c->arena, "the length of %s", name);
     if (rank == 1) return arena_printf(f->c->arena, "len(%s)", name);
     if (rank == 2) return arena_printf(f->c->arena, "%s of %s", k ? "columns" : "rows", name);
     return arena_printf(f->c->arena, "dimension %u of %s", k + 1, name);

@@ -206,7 +206,6 @@ Tree *require_place(FnChecker *f, const TreePlace *place, Tree *value, Tree *nod
                                     place->local->name ? place->local->name->text : "…");
     Type want = place->type;
     bool fill = is_array(want) && is_scalar(value->type) && is_scalar(want->elem);
-    Require how = {.code = DIAG_ASSIGN_TYPE, .size_code = DIAG_SIZE_ASSIGN, .what = text,
-                   .have = "the value"};
+    Require how = {.code = DIAG_ASSIGN_TYPE, .size_code = DIAG_SIZE_ASSIGN, .what = text};
     return require(f, value, fill ? want->elem : want, node, &how);
 }

@@ -29,9 +29,9 @@ static void print_parts(StrBuf *out, Type type) {
 }
 
 static void print_fnval(StrBuf *out, const FnValue *fn) {
-    if (fn->kind == FN_LAMBDA) strbuf_add(out, "a lambda");
+    if (fn->kind == FN_LAMBDA) strbuf_add(out, "lambda");
     else if (fn->kind == FN_OPAQUE && fn->opaque) type_print(out, fn->opaque);
-    else strbuf_printf(out, "the function `%s`", fn->name ? fn->name : "?");
+    else strbuf_printf(out, "function `%s`", fn->name ? fn->name : "?");
 }
 
 void type_print(StrBuf *out, Type type) {

@@ -311,11 +311,11 @@ static void print_at(StrBuf *out, Size s, int level) {
 
 static void print_sum(StrBuf *out, Size s) {
     bool first = true;
-    for (uint32_t pass = 0; pass < 2; pass++) /* the constant last */
+    for (uint32_t pass = 0; pass < 4; pass++) /* what is added before what is taken away */
         for (uint32_t i = 0; i < s->nterms; i++) {
             bool one = s->terms[i]->kind == SIZE_CONST;
-            if (one != (pass == 1)) continue;
             int64_t coef = s->coefs[i];
+            if (pass != (coef < 0 ? 2u : 0u) + one) continue;
             if (!first) strbuf_add(out, coef < 0 ? " - " : " + ");
             else if (coef < 0) strbuf_char(out, '-');
             uint64_t abs = coef < 0 ? -(uint64_t)coef : (uint64_t)coef;

@@ -182,8 +182,7 @@ static Tree *check_assign_tuple(FnChecker *f, AstAssign *node) {
     Type want = type_tuple(f->c->types, n, parts);
     Tree *value = check_value(f, node->value, want);
     if (!ok || is_poison(value->type)) return nothing(f, span);
-    Require how = {.code = DIAG_ASSIGN_TYPE, .size_code = DIAG_SIZE_ASSIGN, .what = "the value",
-                   .have = "the value"};
+    Require how = {.code = DIAG_ASSIGN_TYPE, .size_code = DIAG_SIZE_ASSIGN, .what = "the value"};
     value = require(f, value, want, tree, &how);
     if (is_poison(value->type)) return nothing(f, span);
     for (uint32_t i = 0; i < n; i++)

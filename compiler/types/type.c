@@ -56,6 +56,9 @@ static void set_flags(struct TypeInfo *t) {
     t->has_floats = of_scalar || (t->kind == TYPE_ARRAY && t->elem->has_floats) ||
                     t->kind == TYPE_TAPE;
     t->has_fns = t->kind == TYPE_FN || t->kind == TYPE_FNVAL;
+    t->weight = t->kind == TYPE_ARRAY ? t->elem->weight : 1;
+    for (uint32_t i = 0; i < t->nparts && t->weight < 1000000; i++)
+        t->weight += t->parts[i].type->weight;
     if (t->kind == TYPE_FN) return;
     for (uint32_t i = 0; i < t->nparts; i++) {
         t->has_floats |= t->parts[i].type->has_floats;

@@ -77,6 +77,7 @@ struct TypeInfo {
     const struct Instance *tape_of; /* of TAPE: the derivative instance; NULL: any */
     bool has_floats;        /* holds f16..f64, complex, at any depth */
     bool has_fns;
+    uint32_t weight;        /* number of scalars and other leaves it is built of, up to a million */
     uint32_t id;
 };
 
