@@ -43,7 +43,7 @@ static bool worth_it(const Inliner *in, const IrInst *call) {
     if (!callee->body || in->recursive[callee->id] || callee == caller) return false;
     /* A custom rule belongs to the function as a whole; it is taken apart once differentiation is
        over. */
-    if (callee->rule) return false;
+    if (callee->rule && !in->context->after_ad) return false;
     if (callee->flags & IR_FUNC_INLINE) return true;
     if (in->context->marked_only) return false;
     if (in->size[caller->id] > LARGE_CALLER) return false;
@@ -124,7 +124,7 @@ void opt_prune(OptContext *c) {
         IrFunc *func = vec_pop(&p.work);
         if (func->body) ir_walk(func->body, reach_call, &p);
         else if (func->deriv.mode != IR_DERIV_NONE) reach(&p, func->deriv.base);
-        reach(&p, func->rule);
+        if (!c->after_ad) reach(&p, func->rule);
     }
     /* Rules of scalar functions stay as long as there are derivatives to be made. */
     bool pending = false;

@@ -14,6 +14,7 @@ struct Debug {
     LLVMMetadataRef unit, type;
     Map files;     /* SourceFile to DIFile */
     Map functions; /* IrFunc to DISubprogram */
+    Map scopes;    /* a subprogram and another file to a scope of code that was inlined from there */
 };
 
 static LLVMMetadataRef file_of(Debug *debug, const SourceFile *file) {
@@ -60,6 +61,7 @@ void debug_close(Debug *debug) {
     LLVMDisposeDIBuilder(debug->builder);
     map_free(&debug->files);
     map_free(&debug->functions);
+    map_free(&debug->scopes);
     free(debug);
 }
 
@@ -71,15 +73,24 @@ static unsigned line_of(const Debug *debug, Pos pos, unsigned *column) {
     return line;
 }
 
+/* The function that FUNC stands for in the source, and its file. */
+static const IrFunc *written_as(const IrFunc *func) {
+    while (func->deriv.mode != IR_DERIV_NONE && func->deriv.base && !func->pos)
+        func = func->deriv.base;
+    return func;
+}
+
+static const SourceFile *home_of(const Debug *debug, const IrFunc *func) {
+    func = written_as(func);
+    return func->pos ? sources_file(debug->ir->sources, func->pos)
+                     : debug->ir->sources->files.at[0];
+}
+
 void debug_function(Debug *debug, LLVMValueRef llvm, const IrFunc *func, const char *symbol) {
     static const char *const modes[] = {"", "jvp of ", "grad of ", "forward of ", "reverse of "};
     if (!debug) return;
-    const IrFunc *named = func;
-    while (named->deriv.mode != IR_DERIV_NONE && named->deriv.base && !named->pos)
-        named = named->deriv.base;
-    const SourceFile *file =
-        named->pos ? sources_file(debug->ir->sources, named->pos) : debug->ir->sources->files.at[0];
-    unsigned column, line = line_of(debug, named->pos, &column);
+    const SourceFile *file = home_of(debug, func);
+    unsigned column, line = line_of(debug, written_as(func)->pos, &column);
     char *name = NULL;
     if (func->deriv.mode != IR_DERIV_NONE && func->deriv.base)
         name = arena_printf(debug->ir->arena, "%s%s", modes[func->deriv.mode],
@@ -93,13 +104,27 @@ void debug_function(Debug *debug, LLVMValueRef llvm, const IrFunc *func, const c
     map_setp(&debug->functions, func, program);
 }
 
+static LLVMMetadataRef scope_of(Debug *debug, const IrFunc *func, LLVMMetadataRef program,
+                                Pos pos) {
+    const SourceFile *file = pos ? sources_file(debug->ir->sources, pos) : NULL;
+    if (!file || file == home_of(debug, func)) return program;
+    uint64_t key = hash_mix((uint64_t)(uintptr_t)program, (uint64_t)(uintptr_t)file);
+    LLVMMetadataRef scope = map_get(&debug->scopes, key);
+    if (scope) return scope;
+    scope = LLVMDIBuilderCreateLexicalBlockFile(debug->builder, program, file_of(debug, file), 0);
+    map_set(&debug->scopes, key, scope);
+    return scope;
+}
+
 void debug_position(Debug *debug, LLVMBuilderRef builder, const IrFunc *func, Pos pos) {
     if (!debug) return;
     LLVMMetadataRef program = map_getp(&debug->functions, func);
-    unsigned column, line = line_of(debug, pos ? pos : func->pos, &column);
+    if (!pos) pos = func->pos;
+    unsigned column, line = line_of(debug, pos, &column);
     if (!program) return;
     LLVMSetCurrentDebugLocation2(
-        builder, LLVMDIBuilderCreateDebugLocation(debug->context, line, column, program, NULL));
+        builder, LLVMDIBuilderCreateDebugLocation(debug->context, line, column,
+                                                  scope_of(debug, func, program, pos), NULL));
 }
 
 void debug_nowhere(Debug *debug, LLVMBuilderRef builder) {

@@ -111,17 +111,10 @@ static LLVMValueRef array_bytes(Fn *f, const Val *val, IrType type) {
     return round_up(f, emit_size_mul(f->e, count, gen_int(f->e, ir_scalar_bytes(type->scalar))));
 }
 
-static uint32_t open_dims(IrType type) {
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < type->rank; k++)
-        if (type->dims[k] < 0) n++;
-    return n;
-}
-
-/* Words of the fixed part of an entry with values of these types. */
-static uint32_t fixed_words(IrType type) {
-    return type->kind == IR_T_ARRAY ? open_dims(type) : type->kind == IR_T_TAPE ? 4 : 1;
-}
+/* Words of the fixed part of an entry with values of these types.  All sizes of an array are there,
+   also those that its type knows: the type that a value is pushed with may know more than the one
+   that it is popped with. */
+static uint32_t fixed_words(IrType type) { return type->kind == IR_T_ARRAY ? type->rank : 1; }
 
 static void write_word(Fn *f, LLVMValueRef entry, uint32_t word, LLVMValueRef value) {
     LLVMSetAlignment(LLVMBuildStore(f->e->b, value, emit_offset(f->e, entry, 8 * (int64_t)word)),
@@ -134,7 +127,7 @@ static uint32_t write_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrVa
     if (type->kind == IR_T_SCALAR)
         write_word(f, entry, word++, emit_to_memory(f->e, type->scalar, val->at));
     for (uint32_t k = 0; type->kind == IR_T_ARRAY && k < type->rank; k++)
-        if (type->dims[k] < 0) write_word(f, entry, word++, val->dims[k]);
+        write_word(f, entry, word++, val->dims[k]);
     return word;
 }
 
@@ -207,7 +200,7 @@ static uint32_t read_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrVal
         return word;
     }
     for (uint32_t k = 0; k < type->rank; k++)
-        dims[k] = type->dims[k] < 0 ? read_word(f, e->i64, entry, word++) : NULL;
+        dims[k] = read_word(f, e->i64, entry, word++);
     gen_set(f, result, (Val){.at = entry, .block = emit_null(e), .dims = gen_dims(f, type, dims),
                              .depth = f->groups.len});
     return word;
