@@ -103,13 +103,19 @@ static void yield_threads(Transposer *t, const Threads *threads) {
     irb_yield(&t->b, n, values);
 }
 
+static bool any_tape(const Threads *threads) {
+    for (uint32_t i = 0; i < threads->linear.len; i++)
+        if (threads->linear.at[i]->type->kind == IR_T_TAPE) return true;
+    return false;
+}
+
 /* PRESENT ? what TRANSPOSE gives : what was there.  An instruction without a tape is put into the
    branch; one with a tape has to run, since tapes are to be walked to their end, and its outcome
    is chosen. */
 static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *threads,
                   void (*transpose)(Transposer *, IrInst *)) {
     uint32_t n = threads->linear.len;
-    bool must_run = is_taped(t, inst) && tape_of(t, inst);
+    bool must_run = (is_taped(t, inst) && tape_of(t, inst)) || any_tape(threads);
     IrValue **start = ARENA_ARRAY(t->ad->arena, IrValue *, n);
     IrValue **done = ARENA_ARRAY(t->ad->arena, IrValue *, n);
     IrType *types = ARENA_ARRAY(t->ad->arena, IrType, n);
@@ -121,6 +127,8 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
     if (must_run) {
         transpose(t, inst);
         for (uint32_t i = 0; i < n; i++) done[i] = ct_value(t, threads->linear.at[i]);
+        for (uint32_t i = 0; i < n; i++)
+            if (done[i]->type->kind == IR_T_TAPE) start[i] = done[i];
     }
     IrInst *copy = irb_if(&t->b, present, n, types);
     IrBuilder outer = t->b;
@@ -134,9 +142,21 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
     set_cts(t, threads, copy->results);
 }
 
+/* A tape that was walked in one branch only, among results that count in any case. */
+static void report_half_tape(Transposer *t, const IrInst *inst) {
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (inst->results[i]->type->kind == IR_T_TAPE && t->ct[inst->results[i]->id].present)
+            ad_report(t->ad, DIAG_NOT_IMPLEMENTED, t->b.pos,
+                      "a derivative through a tape that only one branch pulls is not implemented "
+                      "yet");
+}
+
 bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer *, IrInst *)) {
     Threads threads;
-    if (!is_guarded(t, inst)) return false;
+    if (!is_guarded(t, inst)) {
+        report_half_tape(t, inst);
+        return false;
+    }
     find_threads(t, inst, &threads);
     for (uint32_t i = 0; i < inst->noperands; i++)
         if (is_linear(t->mixed, inst->operands[i])) add_thread(inst->operands[i], &threads);
@@ -146,14 +166,25 @@ bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer
     IrValue *present = take_present(t, inst);
     guard(t, inst, present, &threads, transpose);
     for (uint32_t i = 0; i < n; i++)
-        if (is_new[i]) t->ct[threads.linear.at[i]->id].present = present;
+        if (is_new[i] && threads.linear.at[i]->type->kind != IR_T_TAPE)
+            t->ct[threads.linear.at[i]->id].present = present;
     free_threads(&threads);
     return true;
 }
 
 /* ---- branches ---- */
 
-/* ABSENT: which threads have no cotangent at the end of the branch. */
+static bool region_uses(const IrRegion *region, const IrValue *value) {
+    for (const IrInst *inst = region->first; inst; inst = inst->next) {
+        for (uint32_t i = 0; i < inst->noperands; i++)
+            if (inst->operands[i] == value) return true;
+        for (uint32_t r = 0; r < inst->nregions; r++)
+            if (region_uses(inst->regions[r], value)) return true;
+    }
+    return false;
+}
+
+/* ABSENT: which tapes the branch has nothing to do with. */
 static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *region,
                            const Ct *results, const Threads *threads, bool taped, bool *absent) {
     const IrRegion *from = inst->regions[r];
@@ -167,7 +198,8 @@ static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *re
             ct_add(t, from->last->operands[i], results[i].value, NULL);
     reverse_region(t, from);
     for (uint32_t i = 0; i < threads->linear.len; i++) {
-        absent[i] = !t->ct[threads->linear.at[i]->id].value;
+        IrValue *linear = threads->linear.at[i];
+        absent[i] = linear->type->kind == IR_T_TAPE && !region_uses(from, linear);
         values[n++] = ct_value(t, threads->linear.at[i]);
     }
     if (taped) values[n++] = t->tape;
@@ -181,8 +213,7 @@ static void mark_tapes(Transposer *t, const Threads *threads, IrValue *c, bool *
     for (uint32_t i = 0; i < threads->linear.len; i++) {
         Ct *ct = &t->ct[threads->linear.at[i]->id];
         if (ct->value->type->kind != IR_T_TAPE) continue;
-        if (absent[0][i] && absent[1][i]) *ct = (Ct){0};
-        else if (absent[0][i]) ct->present = irb_unary(&t->b, IR_NOT, c);
+        if (absent[0][i]) ct->present = irb_unary(&t->b, IR_NOT, c);
         else if (absent[1][i]) ct->present = c;
     }
 }
