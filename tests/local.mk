@@ -8,6 +8,7 @@ unit_programs = \
   tests/unit/ad-cases \
   tests/unit/base \
   tests/unit/codegen-cases \
+  tests/unit/codegen-debug \
   tests/unit/codegen-exports \
   tests/unit/driver \
   tests/unit/fuzz \
@@ -31,7 +32,7 @@ test_scripts = \
   tests/tools/ranks.sh
 
 # Of these, the ones that need the code generator: run again for each further LLVM.
-backend_tests = tests/unit/codegen-cases tests/unit/codegen-exports \
+backend_tests = tests/unit/codegen-cases tests/unit/codegen-debug tests/unit/codegen-exports \
   tests/tools/adl-tests.sh tests/tools/example-tests.sh
 
 check_LTLIBRARIES += tests/unit/libunit.la
@@ -44,6 +45,10 @@ tests_unit_codegen_cases_SOURCES = \
   tests/unit/codegen-cases.c tests/unit/generated.c tests/unit/generated.h
 tests_unit_codegen_cases_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/runtime -I$(top_srcdir)/runtime/include
 tests_unit_codegen_cases_LDADD = $(codegen_test_ldadd)
+tests_unit_codegen_debug_SOURCES = \
+  tests/unit/codegen-debug.c tests/unit/generated.c tests/unit/generated.h
+tests_unit_codegen_debug_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/runtime -I$(top_srcdir)/runtime/include
+tests_unit_codegen_debug_LDADD = $(codegen_test_ldadd)
 tests_unit_codegen_exports_SOURCES = \
   tests/unit/codegen-exports.c tests/unit/generated.c tests/unit/generated.h
 tests_unit_codegen_exports_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/runtime -I$(top_srcdir)/runtime/include

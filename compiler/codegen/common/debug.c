@@ -86,7 +86,7 @@ static const SourceFile *home_of(const Debug *debug, const IrFunc *func) {
                      : debug->ir->sources->files.at[0];
 }
 
-void debug_function(Debug *debug, LLVMValueRef llvm, const IrFunc *func, const char *symbol) {
+void debug_function(Debug *debug, LLVMValueRef llvm, const IrFunc *func) {
     static const char *const modes[] = {"", "jvp of ", "grad of ", "forward of ", "reverse of "};
     if (!debug) return;
     const SourceFile *file = home_of(debug, func);
@@ -98,7 +98,7 @@ void debug_function(Debug *debug, LLVMValueRef llvm, const IrFunc *func, const c
     const char *shown = name ? name : func->name;
     LLVMMetadataRef where = file_of(debug, file);
     LLVMMetadataRef program = LLVMDIBuilderCreateFunction(
-        debug->builder, where, shown, strlen(shown), symbol, strlen(symbol), where, line,
+        debug->builder, where, shown, strlen(shown), NULL, 0, where, line,
         debug->type, true, true, line, LLVMDIFlagZero, true);
     LLVMSetSubprogram(llvm, program);
     map_setp(&debug->functions, func, program);

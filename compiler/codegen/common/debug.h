@@ -13,8 +13,8 @@ Debug *debug_open(LLVMModuleRef module, LLVMContextRef context, const IrModule *
                   const char *producer, bool optimised);
 /* Ends the description; frees DEBUG.  NULL is allowed in all that follows. */
 void debug_close(Debug *debug);
-/* LLVM is the code of FUNC, a C function named SYMBOL. */
-void debug_function(Debug *debug, LLVMValueRef llvm, const IrFunc *func, const char *symbol);
+/* LLVM is code of FUNC; a derivative is called "grad of f", since nobody wrote it. */
+void debug_function(Debug *debug, LLVMValueRef llvm, const IrFunc *func);
 /* What is built from now on belongs to POS of FUNC (0: to its beginning). */
 void debug_position(Debug *debug, LLVMBuilderRef builder, const IrFunc *func, Pos pos);
 /* What is built from now on belongs nowhere. */

@@ -7,7 +7,7 @@ LLVMValueRef entry_begin(Gen *g, Fn *f, const char *name, LLVMTypeRef type, cons
     *f = (Fn){.g = g, .e = &g->e, .ir = func};
     f->llvm = LLVMAddFunction(g->e.module, name, type);
     gen_attribute(g, f->llvm, LLVMAttributeFunctionIndex, "nounwind", 0);
-    debug_function(g->debug, f->llvm, func, name);
+    debug_function(g->debug, f->llvm, func);
     debug_position(g->debug, g->e.b, func, 0);
     f->allocas = gen_block(f, "entry");
     LLVMPositionBuilderAtEnd(g->e.b, f->allocas);

@@ -273,7 +273,7 @@ void gen_func(Gen *g, const IrFunc *func) {
     f.vals = ARENA_ARRAY(g->plan->arena, Val, func->nvalues);
     f.dests = ARENA_ARRAY(g->plan->arena, Dest, func->nvalues);
     f.uses = ir_count_uses(func, g->plan->arena);
-    debug_function(g->debug, f.llvm, func, LLVMGetValueName(f.llvm));
+    debug_function(g->debug, f.llvm, func);
     debug_position(g->debug, g->e.b, func, 0);
     f.allocas = gen_block(&f, "entry");
     LLVMBasicBlockRef body = gen_block(&f, "body");
