@@ -338,19 +338,25 @@ static Tree *call_parts(BuiltinCall *b) {
 }
 
 /* The product of two values of one type: its type is that of the floats. */
-static Tree *call_dot_parts(BuiltinCall *b) {
-    FnChecker *f = b->f;
-    Tree *args[2] = {builtin_arg(b, 0, NULL), NULL};
-    args[1] = builtin_arg(b, 1, args[0]->type);
-    if (b->failed) return tree_poison(f, b->span);
-    unsigned kinds = float_kinds(args[0]->type);
-    if (kinds != 1 && kinds != 2) return builtin_refuse(b, args[0], "values that hold floats of one type");
+Tree *dot_parts(FnChecker *f, Tree *a, Tree *b, Span span) {
+    unsigned kinds = float_kinds(a->type);
+    if (kinds != 1 && kinds != 2) {
+        diag_report(f->c->diags, DIAG_ARGUMENT_TYPE, a->span,
+                    "a value of type %s does not hold floats of one type", tt(f, a->type));
+        return tree_poison(f, span);
+    }
+    Tree *args[2] = {a, b};
     Type result = kinds == 1 ? type_scalar(f->c->types, SCALAR_F32) : ty_f64(f);
-    Tree *tree = builtin_node(b, result, 2, args);
+    Tree *tree = make_args(f, T_BUILTIN, result, span, 2, args);
+    tree->builtin = BUILTIN_DOT_PARTS;
     Require how = {.code = DIAG_ARGUMENT_TYPE, .size_code = DIAG_SHAPES,
-                   .what = "the second argument", .have = ast_text(f, b->nodes[1])};
-    return is_poison(require(f, args[1], args[0]->type, tree, &how)->type) ? tree_poison(f, b->span)
-                                                                           : tree;
+                   .what = "the second argument"};
+    return is_poison(require(f, b, a->type, tree, &how)->type) ? tree_poison(f, span) : tree;
+}
+
+static Tree *call_dot_parts(BuiltinCall *b) {
+    Tree *x = builtin_arg(b, 0, NULL), *y = builtin_arg(b, 1, x->type);
+    return b->failed ? tree_poison(b->f, b->span) : dot_parts(b->f, x, y, b->span);
 }
 
 static Tree *call_argsort(BuiltinCall *b) {

@@ -76,7 +76,10 @@ static void infer_all(Inference *in, Type expected) {
     if (expected && sig->ret && in->ok) {
         Type context = sig->scalar ? elem_of(expected) : expected;
         Map bound = {0};
-        infer_type(in->f->c, sig->decl->module, sig->ret->type, context, sig->generics, &bound);
+        AstNode *written = sig->ret->type;
+        if (written->kind == AST_TypeArray && is_scalar(context)) /* beside a scalar operand */
+            written = ((AstTypeArray *)written)->elem;
+        infer_type(in->f->c, sig->decl->module, written, context, sig->generics, &bound);
         /* arguments go before the context, which must fit the class */
         for (uint32_t i = 0; i < sig->generics->len; i++) {
             AstGeneric *g = AST_AS(Generic, sig->generics->at[i]);
@@ -431,10 +434,39 @@ static Tree *no_overload(FnChecker *f, const char *name, AstCall *call, Type fir
     return tree_poison(f, call->node.span);
 }
 
+/* dot and norm of structs, tuples and matrices: over all their floats.  NULL: an ordinary call. */
+static Tree *call_on_parts(FnChecker *f, const FnDecl *decl, AstCall *call, Type expected) {
+    bool dot = !strcmp(decl->name->text, "dot") && call->args.len == 2;
+    bool norm = !strcmp(decl->name->text, "norm") && call->args.len == 1;
+    if ((!dot && !norm) || call->args.at[0]->kind != AST_Arg) return NULL;
+    AstNode *node = nth_arg(call, 0);
+    if (is_flexible(f, node)) return NULL;
+    Tree *value = check_arg(f, node, NULL);
+    Type type = value->type;
+    bool parts = elem_of(type)->kind == TYPE_STRUCT || elem_of(type)->kind == TYPE_TUPLE ||
+                 (dot && is_array(type) && type->rank > 1);
+    f->pre_node = node;
+    f->pre_value = value;
+    if (!parts) return NULL;
+    if (dot) return call_builtin(f, BUILTIN_DOT_PARTS, call, expected, false);
+    Tree *let = NULL;
+    value = hoist(f, value, NULL, &let);
+    f->pre_node = NULL;
+    Tree *square = dot_parts(f, value, value, call->node.span);
+    CallArg arg = {.value = square};
+    Tree *root = is_poison(square->type)
+                     ? square : call_math(f, MATH_SQRT, 1, &arg, expected, call->node.span);
+    return with_lets(f, let != NULL, &let, root);
+}
+
 Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t math, int32_t builtin,
                  AstCall *call, Type expected) {
     if (builtin >= 0) {
         Tree *tree = call_builtin(f, builtin, call, expected, decl || math >= 0);
+        if (tree) return tree;
+    }
+    if (decl && decl->module == f->c->modules.prelude && call->args.len) {
+        Tree *tree = call_on_parts(f, decl, call, expected);
         if (tree) return tree;
     }
     if (decl && is_reduction_name(f, decl)) {

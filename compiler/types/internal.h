@@ -336,6 +336,8 @@ void mark_names(FnChecker *f, AstNode *node);
    an ordinary call. */
 bool is_reduction_name(FnChecker *f, const FnDecl *decl);
 Tree *call_reduction_fn(FnChecker *f, const FnDecl *decl, AstCall *call, Type expected);
+/* The sum over all floats of two values of one type. */
+Tree *dot_parts(FnChecker *f, Tree *a, Tree *b, Span span);
 /* The type written for parameter I of a lambda, sizes open; NULL: none. */
 Type lambda_param_hint(Checker *c, const FnValue *fn, uint32_t i);
 /* The array argument of a call that may be a head. */
