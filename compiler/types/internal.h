@@ -423,9 +423,4 @@ Instance *instance_of_deriv(Checker *c, const FnValue *fn, uint32_t nargs, const
                             Span span);
 /* grad f(...) written at once: activity words in the call are requests. */
 Tree *check_deriv_apply(FnChecker *f, AstDeriv *node, AstCall *call, Type expected);
-/* What instance_of_fnvalue calls for a value of kind FN_DERIV: ARG_TYPES are those of the
-   derivative's own parameters, in order. */
-Instance *instance_of_deriv(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
-                            Span span);
-
 #endif
