@@ -1,6 +1,8 @@
 /* Loading modules: where a file is looked for, in which order, and cycles. */
+#define _GNU_SOURCE
 #include "names/modules.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -37,13 +39,21 @@ void modules_free(ModuleSet *set) {
     map_free(&set->maths);
 }
 
+/* A file is one module, whichever way its path is written. */
+static Sym path_key(ModuleSet *set, const char *path) {
+    char *real = realpath(path, NULL);
+    Sym key = intern(set->interner, real ? real : path);
+    free(real);
+    return key;
+}
+
 static Module *module_new(ModuleSet *set, Sym name, const SourceFile *file, bool is_std) {
     Module *m = ARENA_NEW(set->arena, Module);
     m->name = name;
     m->file = file;
     m->is_std = is_std;
     vec_push(&set->all, m);
-    map_setp(&set->by_path, intern(set->interner, file->path), m);
+    map_setp(&set->by_path, path_key(set, file->path), m);
     return m;
 }
 
@@ -113,7 +123,7 @@ static Module *load_used(ModuleSet *set, Module *from, const AstUse *use) {
                   "standard library", file);
         return NULL;
     }
-    Module *m = map_getp(&set->by_path, intern(set->interner, path));
+    Module *m = map_getp(&set->by_path, path_key(set, path));
     if (!m) {
         SourceFile *file = source_load(set->sources, set->diags, path, use->path->span);
         if (!file) return NULL;
@@ -206,8 +216,9 @@ Module *modules_load(ModuleSet *set, const SourceFile *file) {
     size_t len = strlen(base);
     if (len > 4 && !strcmp(base + len - 4, ".adl")) len -= 4;
     const char *dir = folder_of(set, file->path);
-    bool is_std = set->stdlib_dir && !strcmp(dir, set->stdlib_dir);
-    Module *m = map_getp(&set->by_path, intern(set->interner, file->path));
+    bool is_std = set->stdlib_dir &&
+                  path_key(set, *dir ? dir : ".") == path_key(set, set->stdlib_dir);
+    Module *m = map_getp(&set->by_path, path_key(set, file->path));
     if (!m) {
         m = module_new(set, intern_n(set->interner, base, len), file, is_std);
         module_read(set, m);

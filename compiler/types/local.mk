@@ -8,6 +8,7 @@ libdslc_la_SOURCES += \
   %D%/call.c \
   %D%/check.c %D%/check.h \
   %D%/comp.c \
+  %D%/construct.c \
   %D%/default.c \
   %D%/deriv-request.c \
   %D%/deriv-sig.c \
@@ -23,6 +24,7 @@ libdslc_la_SOURCES += \
   %D%/literal.c \
   %D%/match.c \
   %D%/op.c \
+  %D%/overload.c \
   %D%/place.c \
   %D%/print.c \
   %D%/reduce.c \
