@@ -22,11 +22,14 @@ unit_programs = \
   tests/unit/print \
   tests/unit/source \
   tests/unit/test_lower \
-  tests/unit/test_lower_cases
+  tests/unit/test_lower_cases \
+  tests/unit/test_names \
+  tests/unit/test_types
 
 test_scripts = \
   tests/tools/adl-tests.sh \
   tests/tools/case-runner.sh \
+  tests/tools/diag-tests.sh \
   tests/tools/doc-tests.sh \
   tests/tools/example-tests.sh \
   tests/tools/ranks.sh
@@ -71,7 +74,7 @@ TESTS += $(test_scripts)
 
 # What doc-tests.sh and ranks.sh read.
 EXTRA_DIST += lang/reference.md README.md HACKING.md
-EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/cases/ad tests/cases/codegen tests/cases/ir \
+EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/diag tests/cases/ad tests/cases/codegen tests/cases/ir \
   tests/cases/lower tests/cases/opt tests/grad tests/bench-spec
 
 TEST_EXTENSIONS = .sh
