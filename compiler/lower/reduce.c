@@ -85,7 +85,11 @@ static IrValue *cast_array(Fn *f, IrValue *x, IrScalar to, Type result) {
 /* The body's value, in the scalar types of the result. */
 static Vals body_value(Fn *f, const Reduce *r) {
     Vals value = vals_copy(f->lw, lower_expr(f, r->tree->body));
-    if (r->kind == IR_ARGMIN || r->kind == IR_ARGMAX) return value;
+    if (r->kind == IR_ARGMIN || r->kind == IR_ARGMAX) {
+        IrScalar scalar = value.at[0]->type->scalar;
+        if (scalar_is_store(scalar)) value.at[0] = irb_cast(&f->b, value.at[0], IR_F32);
+        return value;
+    }
     CHECK_INTERNAL(value.n == r->shape->n);
     for (uint32_t i = 0; i < value.n; i++) {
         IrScalar to = r->shape->leaf[i].scalar;
@@ -304,8 +308,38 @@ static Vals reduce_by_loop(Fn *f, const Reduce *r) {
     return out;
 }
 
+/* The shape in which to calculate: 16-bit floats are added as f32. */
+static const Shape *wide_shape(Lower *lw, const Shape *shape) {
+    Shape *wide = ARENA_NEW(lw->arena, Shape);
+    *wide = *shape;
+    wide->leaf = ARENA_ARRAY(lw->arena, Leaf, shape->n);
+    bool any = false;
+    for (uint32_t i = 0; i < shape->n; i++) {
+        Leaf *leaf = &wide->leaf[i];
+        *leaf = shape->leaf[i];
+        if (!scalar_is_store(leaf->scalar)) continue;
+        any = true;
+        leaf->scalar = IR_F32;
+        leaf->type = leaf->rank ? ir_array(lw->module, IR_F32, leaf->rank, leaf->type->dims)
+                                : ir_scalar(lw->module, IR_F32);
+    }
+    return any ? wide : shape;
+}
+
+static Vals narrow(Fn *f, const Tree *t, Vals vals) {
+    const Shape *shape = shape_of(f->lw, t->type);
+    vals = vals_copy(f->lw, vals);
+    for (uint32_t i = 0; i < vals.n; i++) {
+        const Leaf *leaf = &shape->leaf[i];
+        if (leaf->rank) vals.at[i] = cast_array(f, vals.at[i], leaf->scalar, t->type);
+        else vals.at[i] = irb_cast(&f->b, vals.at[i], leaf->scalar);
+    }
+    return vals;
+}
+
 Vals lower_reduce(Fn *f, const Tree *t) {
-    Reduce r = {.tree = t, .kind = reduce_kind(t->reduce), .shape = shape_of(f->lw, t->type)};
+    const Shape *shape = shape_of(f->lw, t->type);
+    Reduce r = {.tree = t, .kind = reduce_kind(t->reduce), .shape = wide_shape(f->lw, shape)};
     bool arg = t->reduce == REDUCE_ARGMIN || t->reduce == REDUCE_ARGMAX;
     bool best = arg || t->reduce == REDUCE_MIN || t->reduce == REDUCE_MAX;
     bool dependent = group_size(t, 0) < t->nheads;
@@ -314,5 +348,6 @@ Vals lower_reduce(Fn *f, const Tree *t) {
     if (t->reduce == REDUCE_PROD && type_is_complex(t->type)) return reduce_by_loop(f, &r);
     if (!arg) make_inits(f, &r);
     Vals out = reduce_level(f, &r, 0);
+    if (r.shape != shape) out = narrow(f, t, out);
     return arg ? split_index(f, &r, out.at[0]) : out;
 }

@@ -199,7 +199,6 @@ Vals scalar_builtin(Fn *f, int32_t row, Type result, const Type *types, const Va
     IrValue *y = args[1].at ? widen(f, args[1].at[0]) : NULL;
     IrValue *r = NULL;
     (void)types;
-    (void)result;
     switch (row) {
     case ROW_REM:
         check_divisor(f, y, "integer remainder by zero");
@@ -217,6 +216,7 @@ Vals scalar_builtin(Fn *f, int32_t row, Type result, const Type *types, const Va
     case ROW_MAX2: r = emit_binary(f, IR_MAX, x, y); break;
     default: UNREACHABLE("row %d is no scalar function", row);
     }
+    if (scalar_is_real_float(r->type->scalar)) r = irb_cast(&f->b, r, scalar_of(result));
     return vals_one(f->lw, r);
 }
 
