@@ -118,7 +118,8 @@ static int run_stages(Pipeline *p) {
         timing_note(&p->timing, stages[i].name);
         if (status != STATUS_DONE) return status;
         if (diags_errors(p->session->diags)) return STATUS_ERROR;
-        if (p->options->command == COMMAND_CHECK) break;
+        /* What only shows when derivatives are made belongs to checking, too. */
+        if (p->options->command == COMMAND_CHECK && stages[i].run == stage_differentiate) break;
         bool shown = p->options->command == COMMAND_COMPILE && p->options->emit == stages[i].emit;
         if (shown) return emit_text(&p->unit);
         if (last && strcmp(last, stages[i].name) == 0) break;
@@ -176,14 +177,22 @@ static int run_sources(Pipeline *p) {
     return link_objects(p);
 }
 
+static bool refuse(Pipeline *p, const char *what) {
+    diag_report(p->session->diags, DIAG_NOT_IMPLEMENTED, nowhere, "%s is not supported yet", what);
+    return false;
+}
+
+/* An option or command that is named but does nothing would be worse than none. */
 static bool known_command(Pipeline *p) {
+    const Options *o = p->options;
+    if (o->workspace != WORKSPACE_OWN) return refuse(p, "--workspace=caller");
+    if (o->target && strcmp(o->target, "host")) return refuse(p, "this --target");
+    if (o->remarks.len) return refuse(p, "--remarks");
     switch (p->options->command) {
     case COMMAND_COMPILE: case COMMAND_RUN: case COMMAND_CHECK: case COMMAND_TEST: return true;
     default: break;
     }
-    diag_report(p->session->diags, DIAG_NOT_IMPLEMENTED, nowhere,
-                "this command is not supported yet");
-    return false;
+    return refuse(p, "this command");
 }
 
 /* --stop-after names a stage. */

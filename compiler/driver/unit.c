@@ -69,8 +69,7 @@ int unit_lower(Unit *unit) {
     Session *s = unit->session;
     LowerOptions options = {.unchecked = s->options.checks == CHECKS_NONE,
                             .check_overflow = s->options.checks == CHECKS_ALL,
-                            .roots = wanted_roots(&s->options),
-                            .prefix = s->options.prefix};
+                            .roots = wanted_roots(&s->options)};
     unit->module = lower_program(unit->program, &s->sources, s->diags, &options);
     if (!diags_errors(s->diags)) after_pass(unit, "lower", unit->module);
     return STATUS_DONE;

@@ -127,6 +127,7 @@ enum {
     IR_FUNC_ROOT = 2,    /* kept: exported, main, test */
     IR_FUNC_INLINE = 4,  /* to be inlined always (lambdas, small prelude functions) */
     IR_FUNC_PURE_EXTERN = 8,
+    IR_FUNC_LIBRARY = 16,  /* of the standard library: its errors are told at the user's call */
 };
 
 struct IrFunc {

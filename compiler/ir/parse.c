@@ -145,6 +145,7 @@ static void parse_attributes(IrParser *p, IrFunc *func) {
     if (ir_take_word(p, "extern")) func->flags |= IR_FUNC_EXTERN;
     if (ir_take_word(p, "root")) func->flags |= IR_FUNC_ROOT;
     if (ir_take_word(p, "inline")) func->flags |= IR_FUNC_INLINE;
+    if (ir_take_word(p, "library")) func->flags |= IR_FUNC_LIBRARY;
     if (ir_take_word(p, "pure")) func->flags |= IR_FUNC_PURE_EXTERN;
     if (ir_take_word(p, "symbol")) func->symbol = ir_parse_string(p);
     if (ir_take_word(p, "rule")) parse_rule(p, func);

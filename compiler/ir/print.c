@@ -357,6 +357,7 @@ void ir_print_func(StrBuf *out, const IrFunc *func) {
     if (func->flags & IR_FUNC_EXTERN) strbuf_add(out, " extern");
     if (func->flags & IR_FUNC_ROOT) strbuf_add(out, " root");
     if (func->flags & IR_FUNC_INLINE) strbuf_add(out, " inline");
+    if (func->flags & IR_FUNC_LIBRARY) strbuf_add(out, " library");
     if (func->flags & IR_FUNC_PURE_EXTERN) strbuf_add(out, " pure");
     if (func->symbol) {
         strbuf_add(out, " symbol ");

@@ -52,6 +52,12 @@ static bool worth_it(const Inliner *in, const IrInst *call) {
     return in->calls[callee->id] == 1 && !(callee->flags & IR_FUNC_ROOT);
 }
 
+/* Whoever calls the library wants to see his own line. */
+static void move_position(IrInst *inst, void *pos) {
+    inst->pos = *(Pos *)pos;
+    for (uint32_t r = 0; r < inst->nregions; r++) ir_walk(inst->regions[r], move_position, pos);
+}
+
 static void inline_call(Inliner *in, IrInst *call) {
     IrFunc *callee = call->func, *caller = call->parent->func;
     IrBuilder b = {.module = in->context->module, .func = caller};
@@ -60,7 +66,11 @@ static void inline_call(Inliner *in, IrInst *call) {
     Map map = {0};
     for (uint32_t k = 0; k < callee->nparams; k++)
         map_setp(&map, callee->body->params[k], ir_resolve(call->operands[k]));
+    IrInst *before = call->prev;
     IrValue **results = ir_clone_body(&b, callee->body, &map);
+    if ((callee->flags & IR_FUNC_LIBRARY) && !(caller->flags & IR_FUNC_LIBRARY))
+        for (IrInst *i = before ? before->next : call->parent->first; i != call; i = i->next)
+            move_position(i, &call->pos);
     for (uint32_t k = 0; k < call->nresults; k++) ir_replace(call->results[k], results[k]);
     ir_remove(call);
     map_free(&map);

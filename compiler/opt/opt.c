@@ -96,9 +96,9 @@ void opt_before_ad(IrModule *module, int level, const OptHooks *hooks) {
 void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
     Sequence s = {module, hooks, true, level};
     pass(&s, "prune");
-    if (level == 0) return;
     pass(&s, "inline");
     pass(&s, "prune");
+    if (level == 0) return;
     clean(&s);
     pass(&s, "accumulators");
     clean(&s);
