@@ -33,10 +33,21 @@ static IrValue *base_of(Fn *f, const IrInst *inst, uint32_t index) {
     return ir_resolve(inst->operands[k]);
 }
 
+/* A place that may be nowhere is for an operation that makes memory anew; one on the way there works in
+   place. */
+static void want_maybe(Fn *f, IrValue *value, const IrRegion *region, Dest dest) {
+    while (value && value->def && value->def->parent == region && !f->dests[value->id].at) {
+        const IrInst *def = value->def;
+        IrValue *base = base_of(f, def, value->index);
+        if (!base && def->op != IR_IF && makes_memory(def, value->type)) f->dests[value->id] = dest;
+        value = base;
+    }
+}
+
 static void want(Fn *f, IrValue *value, const IrRegion *region, Dest dest) {
     while (value && value->def && value->def->parent == region && !f->dests[value->id].at) {
         const IrInst *def = value->def;
-        if (value->type->kind != IR_T_ARRAY || !makes_memory(def, value->type)) return;
+        if (!makes_memory(def, value->type)) return;
         if (dest.combine && (def->op != IR_BUILD || f->uses[value->id] != 1)) return;
         f->dests[value->id] = dest;
         value = base_of(f, def, value->index);
@@ -44,7 +55,10 @@ static void want(Fn *f, IrValue *value, const IrRegion *region, Dest dest) {
 }
 
 void gen_want(Fn *f, const IrInst *yield, uint32_t k, Dest dest) {
-    if (dest.at) want(f, ir_resolve(yield->operands[k]), yield->parent, dest);
+    IrValue *value = ir_resolve(yield->operands[k]);
+    if (!dest.at || value->type->kind != IR_T_ARRAY) return;
+    if (dest.maybe) want_maybe(f, value, yield->parent, dest);
+    else want(f, value, yield->parent, dest);
 }
 
 /* Combines COUNT elements at FROM into those at TO. */

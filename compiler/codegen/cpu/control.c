@@ -492,7 +492,10 @@ void gen_call(Fn *f, const IrInst *inst) {
     vec_push(&args, f->context);
     for (uint32_t k = 0; k < func->nparams; k++) push_arg(f, inst, k, &args);
     uint32_t first = args.len;
-    for (uint32_t i = 0; i < func->nresults; i++) vec_push(&args, result_memory(f, inst, i));
+    for (uint32_t i = 0; i < func->nresults; i++) {
+        vec_push(&args, result_memory(f, inst, i));
+        gen_no_place(f, func, i, vec_last(&args));
+    }
     gen_check_status(f, LLVMBuildCall2(e->b, f->g->func_types[func->id], f->g->funcs[func->id],
                                        args.at, args.len, ""));
     for (uint32_t i = 0; i < func->nresults; i++) {

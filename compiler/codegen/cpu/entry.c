@@ -49,7 +49,9 @@ LLVMValueRef entry_result_memory(Fn *f, const IrFunc *func, uint32_t i) {
     if (mem_is_small(type)) return gen_slot(f, type).at;
     for (uint32_t k = 0; k < type->rank; k++)
         if (type->dims[k] < 0) words++;
-    return LLVMBuildAlloca(e->b, LLVMArrayType2(e->i64, words), "result");
+    LLVMValueRef memory = LLVMBuildAlloca(e->b, LLVMArrayType2(e->i64, words), "result");
+    gen_no_place(f, func, i, memory);
+    return memory;
 }
 
 LLVMValueRef entry_call(Fn *f, const IrFunc *func, const EntryArgs *args) {

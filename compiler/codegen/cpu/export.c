@@ -229,6 +229,7 @@ static void take_param(Wrapper *w, uint32_t i) {
     Emit *e = w->f.e;
     LLVMValueRef given = LLVMGetParam(w->f.llvm, i);
     describe_small(w->f.g, w->f.llvm, i, param->type);
+    if (c_type(e, param) == e->ptr) gen_attribute(w->f.g, w->f.llvm, i + 1, "noalias", 0);
     LLVMSetValueName2(given, param->name, strlen(param->name));
     if (param->kind == IR_C_SIZE) {
         LLVMValueRef negative = LLVMBuildICmp(e->b, LLVMIntSLT, given, gen_int(e, 0), "");
@@ -315,7 +316,10 @@ static LLVMValueRef memory_for(Wrapper *w, uint32_t i) {
             mut = true;
     if (w->places[i] && !mut && (type->kind == IR_T_SCALAR || mem_is_small(type)))
         return w->places[i];
-    return entry_result_memory(&w->f, w->func, i);
+    LLVMValueRef memory = entry_result_memory(&w->f, w->func, i);
+    if (w->places[i] && !mut && type->kind == IR_T_ARRAY)
+        LLVMBuildStore(w->f.e->b, w->places[i], memory);
+    return memory;
 }
 
 static void give_tape(Wrapper *w, const Val *val, LLVMValueRef place) {

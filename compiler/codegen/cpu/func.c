@@ -265,6 +265,25 @@ static void describe_results(Fn *f) {
     }
 }
 
+static bool has_place(const Gen *g, const IrFunc *func, uint32_t i) {
+    return g->places[func->id] && func->results[i]->kind == IR_T_ARRAY &&
+           !mem_is_small(func->results[i]);
+}
+
+void gen_no_place(Fn *f, const IrFunc *func, uint32_t result, LLVMValueRef memory) {
+    if (has_place(f->g, func, result)) store_word(f, memory, 0, emit_null(f->e));
+}
+
+/* Results are made where the caller would like to have them. */
+static void want_results(Fn *f) {
+    unsigned first = LLVMCountParams(f->llvm) - f->ir->nresults;
+    for (uint32_t i = 0; i < f->ir->nresults; i++) {
+        if (!has_place(f->g, f->ir, i)) continue;
+        LLVMValueRef place = LLVMBuildLoad2(f->e->b, f->e->ptr, LLVMGetParam(f->llvm, first + i), "");
+        gen_want(f, f->ir->body->last, i, (Dest){.at = place, .maybe = true});
+    }
+}
+
 void gen_func(Gen *g, const IrFunc *func) {
     Fn f = {.g = g, .e = &g->e, .ir = func, .plan = &g->plan->funcs[func->id]};
     unsigned at = 1;
@@ -280,6 +299,7 @@ void gen_func(Gen *g, const IrFunc *func) {
     LLVMPositionBuilderAtEnd(g->e.b, body);
     for (uint32_t i = 0; i < func->nparams; i++) take_param(&f, func->body->params[i], &at);
     describe_results(&f);
+    want_results(&f);
     return_all(&f, gen_region(&f, func->body));
     LLVMPositionBuilderAtEnd(g->e.b, f.allocas);
     LLVMBuildBr(g->e.b, body);

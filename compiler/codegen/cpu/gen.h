@@ -36,6 +36,7 @@ typedef struct Dest {
     uint32_t depth;
     bool combine;    /* elements are not put there but combined with what is there, ... */
     IrReduce kind;   /* ... so; for a BUILD that has no other use */
+    bool maybe;      /* AT may be null when the code runs, and then it is anywhere */
 } Dest;
 
 typedef struct Gen {
@@ -47,6 +48,7 @@ typedef struct Gen {
     Debug *debug;               /* NULL without -g */
     LLVMValueRef *funcs;        /* by IrFunc.id */
     LLVMTypeRef *func_types;
+    bool *places;               /* by IrFunc.id: see gen_no_place */
     Map texts, sites, calls, vector_names; /* caches: text, position, name to constant or function */
     VEC(LLVMValueRef) vector_functions; /* kept alive until the vectoriser has run */
     bool used_libm;             /* set by calls that have vector versions */
@@ -100,6 +102,10 @@ void gen_dead(Fn *f, const IrInst *inst);
 /* An alloca in the entry block. */
 LLVMValueRef gen_alloca(Fn *f, LLVMTypeRef type, LLVMValueRef count, unsigned align,
                         const char *name);
+
+/* The functions of C exports find in the first word of each array result (that is not small) where
+   the caller would like to have it, or null: this. */
+void gen_no_place(Fn *f, const IrFunc *func, uint32_t result, LLVMValueRef memory);
 
 /* ---- control.c ---- */
 void gen_if(Fn *f, const IrInst *inst);

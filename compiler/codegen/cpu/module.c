@@ -146,6 +146,9 @@ LLVMModuleRef generate_module(const IrModule *ir, const CodegenOptions *options,
     g.plan = mem_plan(ir);
     g.funcs = ARENA_ARRAY(g.plan->arena, LLVMValueRef, n);
     g.func_types = ARENA_ARRAY(g.plan->arena, LLVMTypeRef, n);
+    g.places = ARENA_ARRAY(g.plan->arena, bool, n);
+    for (uint32_t i = 0; i < ir->exports.len; i++)
+        if (ir->exports.at[i]->kind == IR_EXPORT_C) g.places[ir->exports.at[i]->func->id] = true;
     if (options->debug)
         g.debug = debug_open(g.e.module, context, ir, options->producer, options->opt_level > 0);
     generate_all(&g);

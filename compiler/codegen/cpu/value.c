@@ -133,8 +133,34 @@ Val gen_slot(Fn *f, IrType type) {
                  .slot = true};
 }
 
+static void merge(Fn *f, LLVMTypeRef type, LLVMValueRef *into, LLVMValueRef a,
+                  LLVMBasicBlockRef from_a, LLVMValueRef b, LLVMBasicBlockRef from_b) {
+    LLVMValueRef phi = LLVMBuildPhi(f->e->b, type, "");
+    LLVMAddIncoming(phi, &a, &from_a, 1);
+    LLVMAddIncoming(phi, &b, &from_b, 1);
+    *into = phi;
+}
+
+/* At DEST if that is not null, else in a new block. */
+static Val maybe_there(Fn *f, IrType type, LLVMValueRef dest, LLVMValueRef const *dims) {
+    Emit *e = f->e;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), anywhere = gen_block(f, "anywhere"),
+                      done = gen_block(f, "");
+    LLVMValueRef none = LLVMBuildICmp(e->b, LLVMIntEQ, dest, emit_null(e), "");
+    LLVMBuildCondBr(e->b, none, anywhere, done);
+    LLVMPositionBuilderAtEnd(e->b, anywhere);
+    Val val = gen_heap_array(f, type, dims);
+    anywhere = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    merge(f, e->ptr, &val.at, dest, before, val.at, anywhere);
+    merge(f, e->ptr, &val.block, emit_null(e), before, val.block, anywhere);
+    return val;
+}
+
 Val gen_new_array(Fn *f, const IrValue *value, LLVMValueRef const *dims) {
     const Dest *dest = &f->dests[value->id];
+    if (dest->maybe) return maybe_there(f, value->type, dest->at, dims);
     if (dest->at)
         return (Val){.at = dest->at,
                      .block = emit_null(f->e),
@@ -201,14 +227,6 @@ static LLVMValueRef is_unique(Fn *f, LLVMValueRef block) {
     return LLVMBuildICmp(e->b, LLVMIntEQ, refs, ours, "");
 }
 
-static void merge(Fn *f, LLVMTypeRef type, LLVMValueRef *into, LLVMValueRef a,
-                  LLVMBasicBlockRef from_a, LLVMValueRef b, LLVMBasicBlockRef from_b) {
-    LLVMValueRef phi = LLVMBuildPhi(f->e->b, type, "");
-    LLVMAddIncoming(phi, &a, &from_a, 1);
-    LLVMAddIncoming(phi, &b, &from_b, 1);
-    *into = phi;
-}
-
 Val gen_own(Fn *f, const Val *val, IrType type) {
     Emit *e = f->e;
     Val owned = *val;
@@ -238,7 +256,8 @@ Val gen_base(Fn *f, const IrInst *inst, uint32_t k) {
     Val val = *gen_val(f, value);
     const MemInst *plan = gen_plan(f, inst);
     MemBase base = (MemBase)plan->base[k];
-    bool small = mem_is_small(value->type), here = f->dests[result->id].at != NULL;
+    bool small = mem_is_small(value->type);
+    bool here = f->dests[result->id].at != NULL && !f->dests[result->id].maybe;
     bool movable = base != MEM_COPY && !f->plan->on_tape[value->id];
     if (here && val.at == f->dests[result->id].at) return val;
     if (movable && !here && small && val.slot) return val;
