@@ -6,13 +6,15 @@
    rest then stands under an IF.  Flags that are constant at compile time leave no trace. */
 #include "lower/internal.h"
 
-/* What is still to be run: the rest of a block, or a statement whose expression has its value. */
+/* What is still to be run: the rest of a block, a statement whose expression has its value, or an
+   expression of which a part that may leave has its value. */
 typedef struct Cont {
     const struct Cont *up;
     const Tree *block;
-    uint32_t at;      /* the block's next statement */
-    uint32_t dest;    /* slot of the block's value, or SLOT_NONE */
-    const Tree *stmt; /* instead of a block: to be finished with the value in DEST */
+    uint32_t at;       /* the block's next statement */
+    uint32_t dest;     /* slot of the block's value, or SLOT_NONE */
+    const Tree *stmt;  /* instead of a block: to be finished with the value in DEST */
+    const Tree *again; /* instead of both: its value goes to DEST */
 } Cont;
 
 static void run(Fn *f, const Cont *k);
@@ -56,19 +58,19 @@ static void add_tree(Fn *f, const Tree *t, SlotSet *set) {
 
 static void add_rest(Fn *f, const Cont *k, SlotSet *set) {
     for (; k; k = k->up) {
-        if (k->stmt) {
-            add_tree(f, k->stmt, set);
+        if (k->dest) slots_add(set, k->dest);
+        if (k->stmt || k->again) {
+            add_tree(f, k->stmt ? k->stmt : k->again, set);
             continue;
         }
         for (uint32_t i = k->at; i < k->block->nstmts; i++) add_tree(f, k->block->stmts[i], set);
         if (k->block->body) add_tree(f, k->block->body, set);
-        if (k->dest) slots_add(set, k->dest);
     }
 }
 
 static bool is_nothing(const Cont *k) {
     for (; k; k = k->up)
-        if (k->stmt || k->at < k->block->nstmts || k->block->body) return false;
+        if (k->stmt || k->again || k->at < k->block->nstmts || k->block->body) return false;
     return true;
 }
 
@@ -123,6 +125,38 @@ static void if_into(Fn *f, const Tree *t, uint32_t dest, const Cont *rest) {
     else unless_left(f, rest);
 }
 
+/* ---- expressions with parts that may leave: f(if c { return 0; } else { x }) ---- */
+
+typedef struct Parting {
+    Fn *f;
+    const Tree *found;
+} Parting;
+
+static void find_parting(Tree *t, void *data) {
+    Parting *p = data;
+    if (p->found || scan_flow(p->f->lw, t) == FLOW_NORMAL || map_hasp(&p->f->hoisted, t)) return;
+    if (t->kind == T_IF || t->kind == T_BLOCK) p->found = t;
+    else if (t->kind == T_LOGIC) find_parting(t->args[0], data);
+    else scan_children(t, find_parting, data);
+}
+
+/* The part is evaluated before the rest of T, which then is what comes after it. */
+static void part_first(Fn *f, const Tree *t, uint32_t dest, const Cont *rest) {
+    Parting parting = {f, NULL};
+    find_parting((Tree *)t, &parting);
+    if (parting.found) {
+        Cont after = {.up = rest, .again = t, .dest = dest};
+        const Shape *shape = shape_of(f->lw, parting.found->type);
+        uint32_t slot = env_new_slot(f, shape);
+        map_setp(&f->hoisted, parting.found, (void *)(uintptr_t)slot);
+        into(f, parting.found, slot, &after);
+        return;
+    }
+    Vals value = lower_expr(f, t);
+    if (dest) env_set(f, dest, value);
+    unless_left(f, rest);
+}
+
 /* ---- statements that may leave ---- */
 
 /* Lowers T with its value to DEST, then REST. */
@@ -133,11 +167,12 @@ static void into(Fn *f, const Tree *t, uint32_t dest, const Cont *rest) {
     } else if (t->kind == T_IF) {
         if (t->span.begin) f->b.pos = t->span.begin;
         if_into(f, t, dest, rest);
-    } else {
+    } else if (scan_flow(f->lw, t) == FLOW_NORMAL) {
         Vals value = lower_expr(f, t);
         if (dest) env_set(f, dest, value);
-        if (scan_flow(f->lw, t) == FLOW_NORMAL) run(f, rest);
-        else unless_left(f, rest);
+        run(f, rest);
+    } else {
+        part_first(f, t, dest, rest);
     }
     f->b.pos = pos;
 }
@@ -218,6 +253,10 @@ static void run(Fn *f, const Cont *k) {
     if (k->stmt) {
         finish(f, k->stmt, env_get(f, k->dest));
         if (k->stmt->kind != T_RETURN) run(f, k->up);
+        return;
+    }
+    if (k->again) {
+        into(f, k->again, k->dest, k->up);
         return;
     }
     Cont own = *k;

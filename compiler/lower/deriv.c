@@ -6,8 +6,8 @@
    out as that of its first; the shadow of what is only read gets the cotangent added.  Parts that
    are no floats are zero in returned derivatives and stay as they are in shadows.
 
-   A request of width N runs the derivative for each lane: unrolled where N is small, so that the
-   primal parts become one, else as a BUILD over lanes. */
+   A request of width N runs the derivative for each lane: a few lanes unrolled, so that their
+   primal parts become one, and a BUILD over these groups where N is larger. */
 #include "lower/internal.h"
 
 #include <string.h>
@@ -264,13 +264,6 @@ static Vals linear_of(const Deriv *d, const Lane *got, IrValue *lane) {
 
 /* ---- lanes ---- */
 
-static Vals lane_body(Fn *f, IrValue *const *indices, void *data) {
-    const Deriv *d = data;
-    (void)f;
-    Lane got = call_lane(d, indices[0]);
-    return linear_of(d, &got, indices[0]);
-}
-
 /* The shapes of all linear results, lanes in front. */
 static Shape *linear_shape(const Deriv *d) {
     VEC(Leaf) leaves = {0};
@@ -291,12 +284,13 @@ static Shape *linear_shape(const Deriv *d) {
     return all;
 }
 
-static Lane run_unrolled(const Deriv *d) {
-    uint32_t width = d->spec->width;
+/* COUNT lanes from FIRST_LANE on (NULL: 0). */
+static Lane run_unrolled(const Deriv *d, IrValue *first_lane, uint32_t count) {
     Vals lanes[UNROLLED_LANES];
     Lane first = {0};
-    for (uint32_t k = 0; k < width; k++) {
+    for (uint32_t k = 0; k < count; k++) {
         IrValue *lane = emit_int(d->f, k);
+        if (first_lane) lane = emit_add(d->f, first_lane, lane);
         Lane got = call_lane(d, lane);
         if (!k) first = got;
         lanes[k] = linear_of(d, &got, lane);
@@ -304,8 +298,8 @@ static Lane run_unrolled(const Deriv *d) {
     Vals out = vals_new(d->f->lw, lanes[0].n);
     for (uint32_t i = 0; i < out.n; i++) {
         IrValue *row[UNROLLED_LANES];
-        for (uint32_t k = 0; k < width; k++) row[k] = lanes[k].at[i];
-        out.at[i] = irb_pack(&d->f->b, width, row);
+        for (uint32_t k = 0; k < count; k++) row[k] = lanes[k].at[i];
+        out.at[i] = irb_pack(&d->f->b, count, row);
     }
     return (Lane){first.primal, out};
 }
@@ -320,17 +314,65 @@ static Vals base_results(const Deriv *d) {
     return all;
 }
 
+typedef struct Groups {
+    const Deriv *d;
+    uint32_t size;
+} Groups;
+
+static Vals group_body(Fn *f, IrValue *const *indices, void *data) {
+    const Groups *groups = data;
+    IrValue *first = emit_mul(f, indices[0], emit_int(f, groups->size));
+    return run_unrolled(groups->d, first, groups->size).linear;
+}
+
+/* The shape of all linear results with the lanes' dimension cut into groups. */
+static Shape *grouped_shape(const Deriv *d, uint32_t size) {
+    Lower *lw = d->f->lw;
+    Shape *shape = linear_shape(d);
+    for (uint32_t i = 0; i < shape->n; i++) {
+        Leaf *leaf = &shape->leaf[i];
+        Size *dims = ARENA_ARRAY(lw->arena, Size, leaf->rank + 1);
+        int64_t known[IR_MAX_RANK];
+        CHECK_INTERNAL(leaf->rank < IR_MAX_RANK);
+        dims[0] = size_const(lw->program->types, d->spec->width / size);
+        dims[1] = size_const(lw->program->types, size);
+        for (uint32_t k = 1; k < leaf->rank; k++) dims[k + 1] = leaf->dims[k];
+        leaf->rank++;
+        leaf->dims = dims;
+        for (uint32_t k = 0; k < leaf->rank; k++)
+            known[k] = dims[k]->kind == SIZE_CONST ? dims[k]->value : -1;
+        leaf->type = ir_array(lw->module, leaf->scalar, leaf->rank, known);
+    }
+    return shape;
+}
+
+static Vals run_groups(const Deriv *d, uint32_t size) {
+    Fn *f = d->f;
+    Groups groups = {d, size};
+    IrValue *count = emit_int(f, d->spec->width / size);
+    Vals all = emit_build(f, 1, &count, grouped_shape(d, size), group_body, &groups);
+    for (uint32_t i = 0; i < all.n; i++) {
+        IrValue *sizes[IR_MAX_RANK];
+        uint32_t rank = all.at[i]->type->rank - 1;
+        sizes[0] = emit_int(f, d->spec->width);
+        for (uint32_t k = 1; k < rank; k++) sizes[k] = irb_dim(&f->b, all.at[i], k + 1);
+        all.at[i] = irb_reshape(&f->b, all.at[i], rank, sizes);
+    }
+    return all;
+}
+
 static Lane run(const Deriv *d) {
-    if (!d->spec->width || d->spec->part == DERIV_PART_FORWARD) {
+    uint32_t width = d->spec->width, size = UNROLLED_LANES;
+    if (!width || d->spec->part == DERIV_PART_FORWARD) {
         Lane got = call_lane(d, NULL);
         if (d->spec->part == DERIV_PART_FORWARD) return got;
         return (Lane){got.primal, linear_of(d, &got, NULL)};
     }
-    if (d->spec->width <= UNROLLED_LANES) return run_unrolled(d);
-    IrValue *lanes = emit_int(d->f, d->spec->width);
+    if (width <= UNROLLED_LANES) return run_unrolled(d, NULL, width);
+    while (width % size) size--;
     Lane all = {.primal = {0}};
     if (d->spec->part != DERIV_PART_REVERSE) all.primal = base_results(d);
-    all.linear = emit_build(d->f, 1, &lanes, linear_shape(d), lane_body, (void *)d);
+    all.linear = run_groups(d, size);
     return all;
 }
 

@@ -174,7 +174,9 @@ Vals lower_expr(Fn *f, const Tree *t) {
         lower_unsupported(f, t->span, "an array of strings");
         return emit_nothing(f, shape_of(f->lw, t->type));
     }
-    Vals vals = lower_node(f, t);
+    uint32_t early = (uint32_t)(uintptr_t)map_getp(&f->hoisted, t);
+    Vals vals = early ? env_get(f, early) : (Vals){0};
+    if (!vals.at) vals = lower_node(f, t);
     if (vals.n) size_bind(f, t->type, vals);
     f->b.pos = pos;
     return vals;

@@ -131,6 +131,7 @@ void fn_close(Fn *f) {
     map_free(&f->index);
     map_free(&f->nonneg);
     map_free(&f->constants);
+    map_free(&f->hoisted);
     vec_free(&f->slots);
     vec_free(&f->trail);
 }

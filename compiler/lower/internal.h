@@ -96,6 +96,7 @@ typedef struct Fn {
     Exit *exit;    /* the innermost */
     uint32_t ret;  /* slot of the return value */
     Map nonneg;    /* IrValue * that are known not to be negative */
+    Map hoisted;   /* Tree * that was evaluated before its place -> slot */
     Map constants; /* Instance * of constants -> Vals *, made where the function begins */
 } Fn;
 

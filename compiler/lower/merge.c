@@ -36,8 +36,10 @@ static void fill_side(Fn *f, IrInst *inst, bool taken, const SlotSet *set, Side 
                       const Side *other) {
     irb_at_end(&f->b, inst->regions[taken ? 0 : 1]);
     for (uint32_t i = 0; i < set->len; i++)
-        if (!side->values[i].at && other->values[i].at)
+        if (!side->values[i].at && other->values[i].at) {
             side->values[i] = emit_nothing(f, f->slots.at[set->at[i]].shape);
+            f->slots.at[set->at[i]].vague = true;
+        }
 }
 
 static void yield_side(Fn *f, IrInst *inst, bool taken, const SlotSet *set, const Side *side) {
@@ -91,6 +93,8 @@ void merge_if(Fn *f, IrValue *cond, const SlotSet *set, MergeRun run, void *data
             IrValue *same = common(f, sides[0].values[i].at[k], sides[1].values[i].at[k]);
             merged.at[k] = same ? same : inst->results[at];
         }
+        const Slot *slot = &f->slots.at[set->at[i]];
+        if (!slot->vague) merged = size_assume_shape(f, slot->shape, merged);
         env_set(f, set->at[i], merged);
     }
 }

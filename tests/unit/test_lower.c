@@ -528,7 +528,7 @@ END_TEST
 START_TEST(tapes_are_pulled) {
     open_kit();
     Size n = size_var(kit.types, intern(kit.interner, "n"));
-    Size five[] = {size_const(kit.types, 5), n};
+    Size five[] = {size_const(kit.types, 6), n};
     Type vector = array_of(kit.f64, n), batch = type_array(kit.types, kit.f64, 2, five);
     Type tape = type_tape(kit.types, NULL), lanes = array_of(kit.f64, five[0]);
     static const uint8_t act[] = {ACT_ACTIVE, ACT_ACTIVE};
@@ -542,7 +542,7 @@ START_TEST(tapes_are_pulled) {
     derivative("reverse", DERIV_PART_REVERSE, f, act, 0, 2, back, 2, cot);
     back[0].type = cot[1].type = lanes;
     cot[0].type = batch;
-    derivative("wide", DERIV_PART_REVERSE, f, act, 5, 2, back, 2, cot);
+    derivative("wide", DERIV_PART_REVERSE, f, act, 6, 2, back, 2, cot);
     IrModule *module = lowered();
     ad_run(module, kit.diags);
     const char *fault = ir_verify(module);
@@ -554,7 +554,7 @@ START_TEST(tapes_are_pulled) {
     IrDatum pull[] = {ir_datum_float(2), made[0]};
     ck_assert_double_eq(run_part(module, "reverse", pull, 0, 1), 160);
     ck_assert_double_eq(run_part(module, "reverse", pull, 1, 0), 50);
-    pull[0] = reals(5, (double[]){1, 2, 3, 4, -1});
+    pull[0] = reals(6, (double[]){1, 2, 3, 4, -1, 5});
     ck_assert_double_eq(run_part(module, "wide", pull, 0, 9), -80);
     ck_assert_double_eq(run_part(module, "wide", pull, 1, 2), 75);
     ir_datum_drop(&pull[0]);
