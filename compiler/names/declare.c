@@ -105,7 +105,8 @@ static void drop_constant_sizes(Module *m) {
         uint32_t n = 0;
         for (uint32_t k = 0; k < item->strct->nsizes; k++) {
             Item *other = map_getp(&m->items, item->strct->sizes[k]);
-            if (!other || other->kind != ITEM_CONST) item->strct->sizes[n++] = item->strct->sizes[k];
+            if (!other || other->kind != ITEM_CONST)
+                item->strct->sizes[n++] = item->strct->sizes[k];
         }
         item->strct->nsizes = n;
     }
@@ -164,8 +165,8 @@ static void attach_rule(ModuleSet *set, RuleDecl *rule) {
         set->math_rules[found.math] = rule;
         rule->math = found.math;
     } else if (fn || found.math >= 0) {
-        diag_report(set->diags, DIAG_RULE_TWICE, path->span,
-                    "`%s` has a derivative rule already", name->text);
+        diag_report(set->diags, DIAG_RULE_TWICE, path->span, "`%s` has a derivative rule already",
+                    name->text);
         const RuleDecl *other = fn ? fn->rule : set->math_rules[found.math];
         diag_note(set->diags, other->ast->path->span, "the other one is here");
     } else {

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-const Item *module_item(const Module *m, Sym name) { return map_getp(&m->items, name); }
+const Item *module_item(const Module *m, Sym name) {
+    return map_getp(&m->items, name);
+}
 
 static int32_t row_of(const Map *rows, Sym name) {
     return (int32_t)(intptr_t)map_getp(rows, name) - 1;
@@ -32,10 +34,10 @@ NameLookup modules_lookup(ModuleSet *set, Module *m, Sym name) {
     found.item = item;
     found.math = row_of(&set->maths, name);
     found.builtin = row_of(&set->builtins, name);
-    found.kind = item                  ? item->kind
+    found.kind = item                 ? item->kind
                  : found.builtin >= 0 ? ITEM_BUILTIN
                  : found.math >= 0    ? ITEM_MATH
-                                       : ITEM_NONE;
+                                      : ITEM_NONE;
     return found;
 }
 

@@ -113,14 +113,15 @@ static Module *load_used(ModuleSet *set, Module *from, const AstUse *use) {
     bool is_std;
     const char *path = find_file(set, from, name, &is_std);
     if (!path) {
-        diag_report(set->diags, DIAG_MODULE_NOT_FOUND, use->path->span,
-                    "there is no module `%s`", name);
+        diag_report(set->diags, DIAG_MODULE_NOT_FOUND, use->path->span, "there is no module `%s`",
+                    name);
         char *file = arena_printf(set->arena, "%s.adl", name);
         for (char *p = file; p + 4 < file + strlen(file); p++)
             if (*p == '.') *p = '/';
         diag_help(set->diags, (Span){0},
                   "it is looked for as %s beside this file, in the folders of -I, and in the "
-                  "standard library", file);
+                  "standard library",
+                  file);
         return NULL;
     }
     Module *m = map_getp(&set->by_path, path_key(set, path));
@@ -139,8 +140,8 @@ static Module *load_used(ModuleSet *set, Module *from, const AstUse *use) {
 static void bring(ModuleSet *set, Module *m, const AstName *name, const Module *from) {
     Item *item = map_getp(&from->items, name->name.sym);
     if (!item) {
-        diag_report(set->diags, DIAG_NAME_NOT_IN_MODULE, name->node.span,
-                    "module `%s` has no `%s`", from->name->text, name->name.sym->text);
+        diag_report(set->diags, DIAG_NAME_NOT_IN_MODULE, name->node.span, "module `%s` has no `%s`",
+                    from->name->text, name->name.sym->text);
         const char *closest = module_closest(from, name->name.sym);
         if (closest) diag_help(set->diags, (Span){0}, "did you mean `%s`?", closest);
         item = ARENA_NEW(set->arena, Item);
@@ -216,8 +217,8 @@ Module *modules_load(ModuleSet *set, const SourceFile *file) {
     size_t len = strlen(base);
     if (len > 4 && !strcmp(base + len - 4, ".adl")) len -= 4;
     const char *dir = folder_of(set, file->path);
-    bool is_std = set->stdlib_dir &&
-                  path_key(set, *dir ? dir : ".") == path_key(set, set->stdlib_dir);
+    bool is_std =
+        set->stdlib_dir && path_key(set, *dir ? dir : ".") == path_key(set, set->stdlib_dir);
     Module *m = map_getp(&set->by_path, path_key(set, file->path));
     if (!m) {
         m = module_new(set, intern_n(set->interner, base, len), file, is_std);

@@ -32,15 +32,14 @@ typedef struct ModuleSet {
     const char *stdlib_dir;
     VEC(Module *) all;
     VEC(RuleDecl *) rules;
-    Map by_path;          /* Sym of a path -> Module * */
-    Module *prelude;      /* NULL without a standard library */
-    Map builtins, maths;  /* Sym -> row + 1 */
+    Map by_path;         /* Sym of a path -> Module * */
+    Module *prelude;     /* NULL without a standard library */
+    Map builtins, maths; /* Sym -> row + 1 */
     RuleDecl *math_rules[MATH_ROWS];
     VEC(Module *) loading; /* the chain of `use`, for cycles */
 } ModuleSet;
 
-void modules_init(ModuleSet *set, Arena *arena, Interner *interner, Sources *sources,
-                  Diags *diags);
+void modules_init(ModuleSet *set, Arena *arena, Interner *interner, Sources *sources, Diags *diags);
 void modules_free(ModuleSet *set);
 /* The main module, with the prelude and all that either uses loaded.  Never NULL. */
 Module *modules_load(ModuleSet *set, const SourceFile *file);

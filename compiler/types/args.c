@@ -45,8 +45,8 @@ static void report_count(FnChecker *f, const AstCall *call, const char *callee, 
                     "`%s` takes %u to %u arguments, not %u", callee, least, n, call->args.len);
 }
 
-bool match_args(FnChecker *f, const AstCall *call, const char *callee, uint32_t n,
-                const Sym *names, const bool *optional, CallArg *out) {
+bool match_args(FnChecker *f, const AstCall *call, const char *callee, uint32_t n, const Sym *names,
+                const bool *optional, CallArg *out) {
     bool ok = true;
     for (uint32_t i = 0; i < n; i++) out[i] = (CallArg){0};
     if (call->args.len > n) {
@@ -199,7 +199,9 @@ static void captured_args(Building *b, Tree *fn_value) {
     }
 }
 
-static bool is_var(Size var, void *data) { return var == data; }
+static bool is_var(Size var, void *data) {
+    return var == data;
+}
 
 /* Does the size of parameter I matter to types of the call? */
 static bool size_matters(const Instance *inst, uint32_t i) {
@@ -329,8 +331,9 @@ static Require arg_require(Building *b, uint32_t i, const CallArg *arg) {
     FnChecker *f = b->f;
     const Local *p = b->inst->params[b->inst->ncaptures + i];
     Require how = {.code = DIAG_ARGUMENT_TYPE, .size_code = DIAG_SIZE_ARGUMENT, .bind = &b->bind};
-    how.what = p->name ? arena_printf(f->c->arena, "argument `%s` of `%s`", p->name->text, b->callee)
-                       : arena_printf(f->c->arena, "argument %u of `%s`", i + 1, b->callee);
+    how.what = p->name
+                   ? arena_printf(f->c->arena, "argument `%s` of `%s`", p->name->text, b->callee)
+                   : arena_printf(f->c->arena, "argument %u of `%s`", i + 1, b->callee);
     how.have = arg->node ? ast_text(f, arg->node) : p->name ? p->name->text : NULL;
     return how;
 }
@@ -348,7 +351,7 @@ static void require_args(Building *b, const CallArg *args) {
 }
 
 Tree *call_instance(FnChecker *f, Instance *inst, CallArg *args, Tree *fn_value, Type expected,
-                 const char *callee, Span span) {
+                    const char *callee, Span span) {
     (void)expected;
     Building b = {.f = f, .inst = inst, .callee = callee, .ok = true};
     b.n = inst->nparams - inst->ncaptures;

@@ -121,7 +121,9 @@ Tree *require_result(FnChecker *f, Tree *value) {
     if (f->result->has_fns) return result_with_functions(f, value);
     Map open = {0};
     result_sizes(f, &open);
-    Require how = {.code = DIAG_RESULT_TYPE, .size_code = DIAG_SIZE_RESULT, .what = "the result",
+    Require how = {.code = DIAG_RESULT_TYPE,
+                   .size_code = DIAG_SIZE_RESULT,
+                   .what = "the result",
                    .have = value->kind == T_LOCAL && value->local->name ? value->local->name->text
                                                                         : NULL,
                    .bind = &open};
@@ -170,8 +172,9 @@ static void check_fn_body(FnChecker *f, AstBlock *block) {
             diag_report(f->c->diags, DIAG_RESULT_MISSING, f->inst->span,
                         "`%s` has a result of type %s, but its body ends without a value",
                         f->inst->name, tt(f, f->result));
-            if (block->stmts.len && vec_last(&((VEC(AstNode *)){block->stmts.at, block->stmts.len,
-                                                                0}))->kind == AST_ExprStmt)
+            if (block->stmts.len &&
+                vec_last(&((VEC(AstNode *)){block->stmts.at, block->stmts.len, 0}))->kind ==
+                    AST_ExprStmt)
                 diag_help(f->c->diags, (Span){0}, "leave out the last `;`");
         }
     } else {
@@ -236,8 +239,8 @@ void check_body(Checker *c, Instance *inst) {
     if (inst->checked || info->in_progress || !info->body) return;
     if (c->depth > DEPTH_LIMIT) {
         if (!c->too_deep)
-            diag_report(c->diags, DIAG_ENDLESS, inst->span,
-                        "`%s` would be specialised without end", inst->name);
+            diag_report(c->diags, DIAG_ENDLESS, inst->span, "`%s` would be specialised without end",
+                        inst->name);
         c->too_deep = true;
         inst->checked = inst->failed = true;
         inst->result = type_poison(c->types);

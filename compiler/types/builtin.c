@@ -19,8 +19,8 @@ Tree *builtin_arg(BuiltinCall *b, uint32_t i, Type expected) {
 Tree *builtin_refuse(BuiltinCall *b, const Tree *arg, const char *wants) {
     FnChecker *f = b->f;
     if (!is_poison(arg->type))
-        diag_report(f->c->diags, DIAG_ARGUMENT_TYPE, arg->span, "`%s` takes %s, not a value of type %s",
-                    b->name, wants, tt(f, arg->type));
+        diag_report(f->c->diags, DIAG_ARGUMENT_TYPE, arg->span,
+                    "`%s` takes %s, not a value of type %s", b->name, wants, tt(f, arg->type));
     return tree_poison(f, b->span);
 }
 
@@ -82,8 +82,9 @@ static bool collect(BuiltinCall *b) {
     int least = ARITY[b->row].min, most = ARITY[b->row].max;
     if ((int)b->n < least || (int)b->n > most) {
         if (least == most)
-            diag_report(f->c->diags, DIAG_ARGUMENT_COUNT, b->span, "`%s` takes %d argument%s, not %u",
-                        b->name, least, least == 1 ? "" : "s", b->n);
+            diag_report(f->c->diags, DIAG_ARGUMENT_COUNT, b->span,
+                        "`%s` takes %d argument%s, not %u", b->name, least, least == 1 ? "" : "s",
+                        b->n);
         else
             diag_report(f->c->diags, DIAG_ARGUMENT_COUNT, b->span,
                         "`%s` takes %d to %d arguments, not %u", b->name, least, most, b->n);
@@ -140,7 +141,9 @@ static Tree *scalar_fn(BuiltinCall *b, Takes what, Type expected) {
     for (uint32_t i = 0; i < b->n; i++) {
         Type t = elem_of(args[i]->type);
         bool fits = i && shift ? is_integer(t) : takes(what, t);
-        if (!fits) return builtin_refuse(b, args[i], what == TAKES_INT ? "integers" : "integers or floats");
+        if (!fits)
+            return builtin_refuse(b, args[i],
+                                  what == TAKES_INT ? "integers" : "integers or floats");
         if (i && !shift && t != elem) {
             diag_report(f->c->diags, DIAG_OPERANDS, b->span,
                         "the arguments of `%s` are of types %s and %s", b->name,
@@ -204,7 +207,8 @@ static Tree *call_select(BuiltinCall *b, Type expected) {
     args[second] = builtin_arg(b, second, args[first]->type);
     if (b->failed) return tree_poison(f, b->span);
     if (!is_bool(elem_of(args[0]->type))) return builtin_refuse(b, args[0], "a bool first");
-    if (!is_scalar_like(args[1]->type)) return builtin_refuse(b, args[1], "scalars or arrays of them");
+    if (!is_scalar_like(args[1]->type))
+        return builtin_refuse(b, args[1], "scalars or arrays of them");
     if (elem_of(args[1]->type) != elem_of(args[2]->type)) {
         diag_report(f->c->diags, DIAG_OPERANDS, b->span,
                     "the values of `select` are of types %s and %s", tt(f, args[1]->type),
@@ -239,8 +243,9 @@ static Tree *call_near(BuiltinCall *b) {
         !require_same_dims(f, args[0]->type, args[1]->type, tree, b->span, ast_text(f, b->nodes[0]),
                            ast_text(f, b->nodes[1]), DIAG_SHAPES))
         return tree_poison(f, b->span);
-    Type real = is_scalar_of(t, SCALAR_C128) ? ty_f64(f)
-                : is_scalar_of(t, SCALAR_C64) ? type_scalar(f->c->types, SCALAR_F32) : t;
+    Type real = is_scalar_of(t, SCALAR_C128)  ? ty_f64(f)
+                : is_scalar_of(t, SCALAR_C64) ? type_scalar(f->c->types, SCALAR_F32)
+                                              : t;
     uint32_t n = 2;
     for (uint32_t i = 2; i < 4; i++) {
         if (!b->nodes[i]) continue;
@@ -278,7 +283,8 @@ static Tree *call_save(BuiltinCall *b) {
     FnChecker *f = b->f;
     Tree *args[2] = {builtin_arg(b, 0, NULL), builtin_arg(b, 1, NULL)};
     if (b->failed || !want_str(b, args[0])) return tree_poison(f, b->span);
-    if (!is_scalar_like(args[1]->type)) return builtin_refuse(b, args[1], "a scalar or an array of them");
+    if (!is_scalar_like(args[1]->type))
+        return builtin_refuse(b, args[1], "a scalar or an array of them");
     return builtin_node(b, ty_unit(f), 2, args);
 }
 

@@ -100,14 +100,18 @@ static Tree *call_reshape(BuiltinCall *b, Type expected) {
     Tree *tree = builtin_node(b, type_array(t, type->elem, b->n - 1, dims), b->n, args);
     SizeRel rel = size_compare(want, have);
     if (rel == SIZE_DIFFERENT) {
-        diag_report(f->c->diags, DIAG_RESHAPE, b->span,
-                    "%s elements do not make an array of %s", size_text(t, have), size_text(t, want));
+        diag_report(f->c->diags, DIAG_RESHAPE, b->span, "%s elements do not make an array of %s",
+                    size_text(t, have), size_text(t, want));
         return tree_poison(f, b->span);
     }
     if (rel == SIZE_UNKNOWN)
-        add_check(f, tree, (TreeCheck){.a = want, .b = have, .span = b->span,
-                                       .a_text = "the new shape", .b_text = "the array",
-                                       .message = "reshape: {1} elements do not make an array of {0}"});
+        add_check(f, tree,
+                  (TreeCheck){.a = want,
+                              .b = have,
+                              .span = b->span,
+                              .a_text = "the new shape",
+                              .b_text = "the array",
+                              .message = "reshape: {1} elements do not make an array of {0}"});
     return with_lets(f, nlets, lets, tree);
 }
 
@@ -182,13 +186,14 @@ static Tree *call_zip(BuiltinCall *b) {
     Tree *tree = builtin_node(b, ty_poison(f), b->n, args);
     Type first = args[0]->type;
     for (uint32_t i = 1; i < b->n; i++) {
-        if (args[i]->type->rank != first->rank) return builtin_refuse(b, args[i], "arrays of one shape");
+        if (args[i]->type->rank != first->rank)
+            return builtin_refuse(b, args[i], "arrays of one shape");
         if (!require_same_dims(f, first, args[i]->type, tree, args[i]->span, "the first array",
                                "this one", DIAG_SHAPES))
             return tree_poison(f, b->span);
     }
-    tree->type = type_array(f->c->types, type_tuple(f->c->types, b->n, parts), first->rank,
-                            first->dims);
+    tree->type =
+        type_array(f->c->types, type_tuple(f->c->types, b->n, parts), first->rank, first->dims);
     return tree;
 }
 
@@ -246,7 +251,8 @@ static Tree *call_fold(BuiltinCall *b, Type expected) {
     uint32_t n = 3;
     if (b->row == BUILTIN_SCAN && b->nodes[3]) {
         args[n++] = builtin_arg(b, 3, NULL);
-        if (args[3]->kind != T_BOOL) return builtin_refuse(b, args[3], "`exclusive: true` or false");
+        if (args[3]->kind != T_BOOL)
+            return builtin_refuse(b, args[3], "`exclusive: true` or false");
     }
     Instance *inst = operator_instance(b, args[0], 2, elem);
     if (!inst) return tree_poison(f, b->span);
@@ -290,12 +296,12 @@ static Tree *call_accumulate(BuiltinCall *b, Type expected) {
     Tree *tree = builtin_node(b, into, 4, args);
     tree->instance = inst;
     Size count[1] = {indices->dims[0]}, rows[1] = {values->dims[0]};
-    bool ok = require_same_dims(f, type_array(t, ty_i64(f), 1, count),
-                                type_array(t, ty_i64(f), 1, rows), tree, args[3]->span,
-                                "the indices", "the values", DIAG_SHAPES);
+    bool ok =
+        require_same_dims(f, type_array(t, ty_i64(f), 1, count), type_array(t, ty_i64(f), 1, rows),
+                          tree, args[3]->span, "the indices", "the values", DIAG_SHAPES);
     if (ok && into->rank > taken)
-        ok = require_same_dims(f, type_drop_dims(t, into, taken), type_drop_dims(t, values, 1), tree,
-                               args[3]->span, "a row of the array", "a row of the values",
+        ok = require_same_dims(f, type_drop_dims(t, into, taken), type_drop_dims(t, values, 1),
+                               tree, args[3]->span, "a row of the array", "a row of the values",
                                DIAG_SHAPES);
     return ok ? tree : tree_poison(f, b->span);
 }
@@ -321,10 +327,12 @@ static Tree *call_parts(BuiltinCall *b) {
     if (b->failed) return tree_poison(f, b->span);
     Type type = args[1]->type;
     unsigned kinds = float_kinds(type);
-    if (!kinds || (kinds & 4)) return builtin_refuse(b, args[1], "values that hold f32 and f64 only");
+    if (!kinds || (kinds & 4))
+        return builtin_refuse(b, args[1], "values that hold f32 and f64 only");
     Tree *tree = builtin_node(b, type, b->n, args);
     for (uint32_t i = 2; i < b->n; i++) {
-        Require how = {.code = DIAG_ARGUMENT_TYPE, .size_code = DIAG_SHAPES,
+        Require how = {.code = DIAG_ARGUMENT_TYPE,
+                       .size_code = DIAG_SHAPES,
                        .what = arena_printf(f->c->arena, "argument %u of `parts`", i + 1),
                        .have = ast_text(f, b->nodes[i])};
         if (is_poison(require(f, args[i], type, tree, &how)->type)) return tree_poison(f, b->span);
@@ -349,8 +357,8 @@ Tree *dot_parts(FnChecker *f, Tree *a, Tree *b, Span span) {
     Type result = kinds == 1 ? type_scalar(f->c->types, SCALAR_F32) : ty_f64(f);
     Tree *tree = make_args(f, T_BUILTIN, result, span, 2, args);
     tree->builtin = BUILTIN_DOT_PARTS;
-    Require how = {.code = DIAG_ARGUMENT_TYPE, .size_code = DIAG_SHAPES,
-                   .what = "the second argument"};
+    Require how = {
+        .code = DIAG_ARGUMENT_TYPE, .size_code = DIAG_SHAPES, .what = "the second argument"};
     return is_poison(require(f, b, a->type, tree, &how)->type) ? tree_poison(f, span) : tree;
 }
 

@@ -17,8 +17,13 @@ typedef struct Inference {
 
 static Type hint_type(Inference *in, AstNode *written) {
     Map sizes = {0};
-    TypeScope s = {.c = in->f->c, .module = in->sig->decl->module, .generics = &in->bound,
-                   .sizes = &sizes, .bind = true, .any = true, .hint = true};
+    TypeScope s = {.c = in->f->c,
+                   .module = in->sig->decl->module,
+                   .generics = &in->bound,
+                   .sizes = &sizes,
+                   .bind = true,
+                   .any = true,
+                   .hint = true};
     Map all = {0}; /* variables that are not bound yet are poison */
     for (uint32_t i = 0; i < in->sig->generics->len; i++) {
         Sym name = AST_AS(Generic, in->sig->generics->at[i])->name.sym;
@@ -40,7 +45,8 @@ static void infer_arg(Inference *in, uint32_t i) {
         return;
     }
     if (p->scalar && is_array(actual) && in->sig->scalar) actual = actual->elem;
-    if (infer_type(f->c, in->sig->decl->module, p->ast->type, actual, in->sig->generics, &in->bound))
+    if (infer_type(f->c, in->sig->decl->module, p->ast->type, actual, in->sig->generics,
+                   &in->bound))
         return;
     in->ok = false;
     diag_report(f->c->diags, DIAG_ARGUMENT_TYPE, in->args[i].value->span,
@@ -54,8 +60,8 @@ static void check_one(Inference *in, uint32_t i) {
     CallArg *arg = &in->args[i];
     if (p->ast->mut) {
         arg->place = check_place(in->f, arg->node, "passed as mut");
-        arg->value = arg->place ? place_read(in->f, arg->place)
-                                : tree_poison(in->f, arg->node->span);
+        arg->value =
+            arg->place ? place_read(in->f, arg->place) : tree_poison(in->f, arg->node->span);
     } else {
         arg->value = check_arg(in->f, arg->node, hint_type(in, p->ast->type));
     }
@@ -144,7 +150,8 @@ static bool check_classes(Inference *in) {
         if (!type) {
             diag_report(f->c->diags, DIAG_CANNOT_INFER, in->call->node.span,
                         "the type `%s` of `%s` follows neither from the arguments nor from the "
-                        "context", g->name.sym->text, callee);
+                        "context",
+                        g->name.sym->text, callee);
             diag_help(f->c->diags, (Span){0}, "declare the type of the result: `let x: … = …;`");
             return false;
         }
@@ -264,13 +271,15 @@ static Tree *call_declared(FnChecker *f, Tree *fn_value, Type fn_type, AstCall *
         }
         values[i] = args[i].value;
         if (is_scalar(types[i]) && is_array(values[i]->type)) lifted = true;
-        hows[i] = (Require){.code = DIAG_ARGUMENT_TYPE, .size_code = DIAG_SIZE_ARGUMENT,
+        hows[i] = (Require){.code = DIAG_ARGUMENT_TYPE,
+                            .size_code = DIAG_SIZE_ARGUMENT,
                             .what = arena_printf(f->c->arena, "argument %u of `%s`", i + 1, callee),
-                            .have = ast_text(f, args[i].node), .bind = &bind};
+                            .have = ast_text(f, args[i].node),
+                            .bind = &bind};
     }
     if (!lifted) ok = require_all(f, n, values, types, holder, hows);
-    Tree *result = ok ? call_instance(f, inst, args, fn_value, NULL, callee, span)
-                      : tree_poison(f, span);
+    Tree *result =
+        ok ? call_instance(f, inst, args, fn_value, NULL, callee, span) : tree_poison(f, span);
     Type want = fn_type->elem ? fn_type->elem : ty_unit(f);
     if (!is_poison(result->type) && !lifted && !want->has_fns && want->kind != TYPE_UNIT) {
         Map open = {0};
@@ -280,9 +289,11 @@ static Tree *call_declared(FnChecker *f, Tree *fn_value, Type fn_type, AstCall *
                 !map_has(&f->info->bindable, open.keys[i]))
                 map_set(&bind, open.keys[i], open.values[i]);
         map_free(&open);
-        Require how = {.code = DIAG_ARGUMENT_TYPE, .size_code = DIAG_SIZE_ARGUMENT,
+        Require how = {.code = DIAG_ARGUMENT_TYPE,
+                       .size_code = DIAG_SIZE_ARGUMENT,
                        .what = arena_printf(f->c->arena, "the result of `%s`", callee),
-                       .have = callee, .bind = &bind};
+                       .have = callee,
+                       .bind = &bind};
         result = require(f, result, want, NULL, &how);
     }
     if (holder->nchecks && !is_poison(result->type)) {
@@ -299,13 +310,14 @@ static Tree *call_bare(FnChecker *f, Tree *fn_value, AstCall *call, Type expecte
     const FnValue *fn = fn_value->type->fn;
     Span span = call->node.span;
     if (fn->instance || fn->kind == FN_LAMBDA || fn->kind == FN_OPAQUE) {
-        uint32_t n = fn->kind == FN_LAMBDA  ? fn->lambda->params.len
+        uint32_t n = fn->kind == FN_LAMBDA   ? fn->lambda->params.len
                      : fn->kind == FN_OPAQUE ? fn->opaque->nparts
                                              : fn->instance->nparams;
         Sym *names = ARENA_ARRAY(f->c->arena, Sym, n);
         CallArg *args = ARENA_ARRAY(f->c->arena, CallArg, n);
         for (uint32_t i = 0; fn->instance && i < n; i++) names[i] = fn->instance->params[i]->name;
-        if (!match_args(f, call, fnvalue_name(fn), n, names, NULL, args)) return tree_poison(f, span);
+        if (!match_args(f, call, fnvalue_name(fn), n, names, NULL, args))
+            return tree_poison(f, span);
         if (fn->instance)
             return call_instance(f, fn->instance, args, fn_value, expected, fnvalue_name(fn), span);
         Type *types = ARENA_ARRAY(f->c->arena, Type, n);
@@ -358,7 +370,8 @@ static Tree *call_item(FnChecker *f, const NameLookup *found, AstCall *call, Sym
                        Type expected) {
     switch (found->kind) {
     case ITEM_FN:
-        if (!found->prelude) return call_named(f, name->text, found->item->fn, -1, -1, call, expected);
+        if (!found->prelude)
+            return call_named(f, name->text, found->item->fn, -1, -1, call, expected);
         return call_named(f, name->text, found->item->fn, found->math, found->builtin, call,
                           expected);
     case ITEM_BUILTIN:
@@ -407,7 +420,9 @@ static void mark_name(AstNode *node, void *data) {
     ast_children(node, mark_name, data);
 }
 
-void mark_names(FnChecker *f, AstNode *node) { ast_children(node, mark_name, f); }
+void mark_names(FnChecker *f, AstNode *node) {
+    ast_children(node, mark_name, f);
+}
 
 Tree *check_call(FnChecker *f, AstCall *node, Type expected) {
     AstNode *callee = node->callee;

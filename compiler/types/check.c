@@ -97,6 +97,7 @@ Program *check_program(Checker *c, const SourceFile *file, uint32_t which) {
     c->main = modules_load(&c->modules, file);
     check_items(c, which);
     check_queue(c);
+    if (!diags_errors(c->diags)) check_effects(c);
     if (!diags_errors(c->diags)) {
         module_warn_unused(&c->modules, c->main);
         collect_instances(c);

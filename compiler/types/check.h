@@ -17,7 +17,7 @@ typedef struct CheckOptions {
 typedef enum RootKind { ROOT_EXPORT, ROOT_MAIN, ROOT_TEST, ROOT_BENCH } RootKind;
 typedef struct Root {
     RootKind kind;
-    const char *name;     /* C symbol, "main", the test's name */
+    const char *name; /* C symbol, "main", the test's name */
     Instance *instance;
     const char *doc;
     Span span;
@@ -29,7 +29,7 @@ typedef struct Root {
 typedef struct Program {
     TypeTable *types;
     VEC(Root) roots;
-    VEC(Instance *) instances;   /* all that were asked for, callees before callers where possible */
+    VEC(Instance *) instances; /* all that were asked for, callees before callers where possible */
     /* Rules of the scalar functions that the program may need: by row of math.def, [0] f32 [1] f64;
        (args..., tangents..., result) -> tangent. */
     Instance **math_rules[2];

@@ -60,7 +60,8 @@ static Type quiet_type(FnChecker *f, const AstNode *node, const Map *inner) {
     case AST_Field:
     case AST_Part: {
         bool field = node->kind == AST_Field;
-        const AstNode *base = field ? ((const AstField *)node)->base : ((const AstPart *)node)->base;
+        const AstNode *base =
+            field ? ((const AstField *)node)->base : ((const AstPart *)node)->base;
         Type type = quiet_type(f, base, inner);
         if (!type || is_poison(type)) return NULL;
         int64_t part = field ? find_part(type, ((const AstField *)node)->name.sym)
@@ -99,7 +100,7 @@ typedef struct Uses {
     VEC(Use) found;
     AstIndex *beyond; /* x[i + 1] */
     uint32_t beyond_sub;
-    bool alone;       /* somewhere, even if its array is not known here */
+    bool alone; /* somewhere, even if its array is not known here */
 } Uses;
 
 static bool is_index(const AstNode *node, Sym index) {
@@ -149,8 +150,8 @@ static void warn_beyond(FnChecker *f, const Uses *uses) {
         diag_report(f->c->diags, DIAG_RANGE_BEYOND, uses->beyond->node.span,
                     "the range of `%s` comes from `%s` and runs too far for this",
                     uses->index->text, ast_text(f, (AstNode *)use->at));
-        diag_help(f->c->diags, (Span){0}, "write the range: `for %s in 0..%s - 1`", uses->index->text,
-                  size_text(f->c->types, use->size));
+        diag_help(f->c->diags, (Span){0}, "write the range: `for %s in 0..%s - 1`",
+                  uses->index->text, size_text(f->c->types, use->size));
         return;
     }
 }
@@ -185,11 +186,15 @@ static bool infer_range(FnChecker *f, Heads *heads, AstComp *node, AstHead *ast,
             ok = false;
         } else if (rel == SIZE_UNKNOWN && strcmp(at, bt)) {
             add_check(f, heads->node,
-                      (TreeCheck){.a = a->size, .b = b->size, .a_text = at, .b_text = bt,
+                      (TreeCheck){.a = a->size,
+                                  .b = b->size,
+                                  .a_text = at,
+                                  .b_text = bt,
                                   .span = b->at->node.span,
                                   .message = arena_printf(f->c->arena,
                                                           "the range of `%s`: %s is {0}, but %s "
-                                                          "is {1}", uses.index->text, at, bt)});
+                                                          "is {1}",
+                                                          uses.index->text, at, bt)});
         }
     }
     if (ok) {
@@ -227,8 +232,7 @@ static void find_mention(AstNode *node, void *data) {
 }
 
 /* Does a later range depend on an earlier index? */
-static bool depends(FnChecker *f, AstHead *head, const Map *earlier, bool reduction,
-                    Heads *heads) {
+static bool depends(FnChecker *f, AstHead *head, const Map *earlier, bool reduction, Heads *heads) {
     if (!head->iter) return false;
     Mention m = {.names = earlier};
     find_mention(head->iter, &m);

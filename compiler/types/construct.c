@@ -18,7 +18,9 @@ Tree *call_conversion(FnChecker *f, Scalar to, AstCall *call) {
                     tt(f, value->type), scalar_name(to));
         if (is_scalar(from) && is_complex(from))
             diag_help(f->c->diags, (Span){0}, "take its real part: `re(…)`");
-        if (to == SCALAR_BOOL && is_numeric(from)) diag_help(f->c->diags, (Span){0}, "write `%s != 0%s`", ast_text(f, arg.node), is_integer(from) ? "" : ".0");
+        if (to == SCALAR_BOOL && is_numeric(from))
+            diag_help(f->c->diags, (Span){0}, "write `%s != 0%s`", ast_text(f, arg.node),
+                      is_integer(from) ? "" : ".0");
         return tree_poison(f, span);
     }
     Tree *cast = make_cast(f, value, to, span);
@@ -45,10 +47,12 @@ Tree *call_struct(FnChecker *f, const StructDecl *decl, AstCall *call, Type expe
     for (uint32_t i = 0; i < n; i++) {
         wants[i] = whole->parts[i].type;
         values[i] = check_arg(f, args[i].node, wants[i]);
-        hows[i] = (Require){.code = DIAG_ARGUMENT_TYPE, .size_code = DIAG_SIZE_ARGUMENT,
+        hows[i] = (Require){.code = DIAG_ARGUMENT_TYPE,
+                            .size_code = DIAG_SIZE_ARGUMENT,
                             .what = arena_printf(f->c->arena, "field `%s` of `%s`", names[i]->text,
                                                  decl->name->text),
-                            .have = ast_text(f, args[i].node), .bind = &bind};
+                            .have = ast_text(f, args[i].node),
+                            .bind = &bind};
     }
     node->nargs = n;
     node->args = values;
@@ -98,8 +102,12 @@ Tree *check_type_apply(FnChecker *f, AstTypeApply *node) {
     if (ok) {
         Instance *inst = instance_of_decl(f->c, decl, &bound, NULL, span);
         FnValue *fn = ARENA_NEW(f->c->arena, FnValue);
-        *fn = (FnValue){.kind = FN_NAMED, .decl = decl, .math = -1, .builtin = -1,
-                        .instance = inst, .name = inst->name};
+        *fn = (FnValue){.kind = FN_NAMED,
+                        .decl = decl,
+                        .math = -1,
+                        .builtin = -1,
+                        .instance = inst,
+                        .name = inst->name};
         tree = fnvalue_tree(f, fn, span);
     }
     map_free(&bound);

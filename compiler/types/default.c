@@ -8,9 +8,8 @@ Instance *instance_of_default(Checker *c, const Instance *of, uint32_t i, Span s
     if (info) return info->instance;
     const InstanceInfo *from = info_of(c, of);
     AstParam *p = AST_AS(Param, of->decl->ast->params.at[i]);
-    Instance *inst = instance_new(c, INSTANCE_FN,
-                                  arena_printf(c->arena, "default of %s", p->name.sym->text),
-                                  p->value->span);
+    Instance *inst = instance_new(
+        c, INSTANCE_FN, arena_printf(c->arena, "default of %s", p->name.sym->text), p->value->span);
     info = info_of(c, inst);
     instance_add_key(c, info, 3, key);
     info->module = from->module;

@@ -1,24 +1,47 @@
 /* Typed trees as indented text. */
 #include "types/internal.h"
 
-static const char *const KINDS[] = {
-    [T_INT] = "int",       [T_FLOAT] = "float",   [T_BOOL] = "bool",
-    [T_STR] = "str",       [T_LOCAL] = "local",   [T_SIZE] = "size",
-    [T_OP] = "op",         [T_MATH] = "math",     [T_SCALAR_FN] = "scalar_fn",
-    [T_CAST] = "cast",     [T_LOGIC] = "logic",   [T_MATMUL] = "matmul",
-    [T_BUILTIN] = "builtin", [T_CALL] = "call",   [T_FN] = "fn",
-    [T_TUPLE] = "tuple",   [T_PART] = "part",     [T_ARRAY] = "array",
-    [T_INDEX] = "index",   [T_COMP] = "comp",     [T_REDUCE] = "reduce",
-    [T_IF] = "if",         [T_BLOCK] = "block",   [T_INTERPOLATE] = "interpolate",
-    [T_LET] = "let",       [T_ASSIGN] = "assign", [T_EXPR] = "expr",
-    [T_ASSERT] = "assert", [T_RETURN] = "return", [T_BREAK] = "break",
-    [T_CONTINUE] = "continue", [T_FOR] = "for",   [T_WHILE] = "while",
-    [T_POISON] = "poison"};
+static const char *const KINDS[] = {[T_INT] = "int",
+                                    [T_FLOAT] = "float",
+                                    [T_BOOL] = "bool",
+                                    [T_STR] = "str",
+                                    [T_LOCAL] = "local",
+                                    [T_SIZE] = "size",
+                                    [T_OP] = "op",
+                                    [T_MATH] = "math",
+                                    [T_SCALAR_FN] = "scalar_fn",
+                                    [T_CAST] = "cast",
+                                    [T_LOGIC] = "logic",
+                                    [T_MATMUL] = "matmul",
+                                    [T_BUILTIN] = "builtin",
+                                    [T_CALL] = "call",
+                                    [T_FN] = "fn",
+                                    [T_TUPLE] = "tuple",
+                                    [T_PART] = "part",
+                                    [T_ARRAY] = "array",
+                                    [T_INDEX] = "index",
+                                    [T_COMP] = "comp",
+                                    [T_REDUCE] = "reduce",
+                                    [T_IF] = "if",
+                                    [T_BLOCK] = "block",
+                                    [T_INTERPOLATE] = "interpolate",
+                                    [T_LET] = "let",
+                                    [T_ASSIGN] = "assign",
+                                    [T_EXPR] = "expr",
+                                    [T_ASSERT] = "assert",
+                                    [T_RETURN] = "return",
+                                    [T_BREAK] = "break",
+                                    [T_CONTINUE] = "continue",
+                                    [T_FOR] = "for",
+                                    [T_WHILE] = "while",
+                                    [T_POISON] = "poison"};
 
-const char *tree_kind_name(TreeKind kind) { return KINDS[kind]; }
+const char *tree_kind_name(TreeKind kind) {
+    return KINDS[kind];
+}
 
-static const char *const REDUCES[] = {"sum", "prod", "all", "any", "count", "argmin", "argmax",
-                                      "min", "max"};
+static const char *const REDUCES[] = {"sum",    "prod",   "all", "any", "count",
+                                      "argmin", "argmax", "min", "max"};
 static const char *const MATHS[] = {
 #define MATH(name, text, arity, libm) text,
 #include "lang/math.def"
@@ -178,7 +201,9 @@ static void dump(StrBuf *out, const Tree *t, uint32_t depth, const char *label) 
     if (t->other) dump(out, t->other, depth + 1, "else");
 }
 
-void tree_dump(StrBuf *out, const Tree *tree) { dump(out, tree, 0, NULL); }
+void tree_dump(StrBuf *out, const Tree *tree) {
+    dump(out, tree, 0, NULL);
+}
 
 void instance_dump(StrBuf *out, const Instance *inst) {
     static const char *const kinds[] = {"fn", "lambda", "extern", "derivative", "rule"};

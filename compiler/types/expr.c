@@ -133,8 +133,7 @@ static Tree *item_value(FnChecker *f, const NameLookup *found, Sym name, Span sp
                             span);
     case ITEM_CONST: return const_tree(f, found->item->cnst, span);
     case ITEM_BUILTIN:
-    case ITEM_MATH:
-        return fnvalue_tree(f, fnvalue_of_row(f->c, found->math, found->builtin), span);
+    case ITEM_MATH: return fnvalue_tree(f, fnvalue_of_row(f->c, found->math, found->builtin), span);
     case ITEM_STRUCT:
         diag_report(f->c->diags, DIAG_NOT_A_VALUE, span, "`%s` is a struct, not a value",
                     name->text);
@@ -204,8 +203,8 @@ static Tree *no_field(FnChecker *f, Type type, AstIdent name) {
     diag_report(f->c->diags, DIAG_NO_FIELD, name.span, "a value of type %s has no `%s`",
                 tt(f, type), name.sym->text);
     VEC(const char *) names = {0};
-    for (uint32_t i = 0; (elem->kind == TYPE_TUPLE || elem->kind == TYPE_STRUCT) && i < elem->nparts;
-         i++)
+    for (uint32_t i = 0;
+         (elem->kind == TYPE_TUPLE || elem->kind == TYPE_STRUCT) && i < elem->nparts; i++)
         if (elem->parts[i].name) vec_push(&names, elem->parts[i].name->text);
     const char *closest = diag_closest(name.sym->text, names.at, names.len);
     if (closest) diag_help(f->c->diags, (Span){0}, "did you mean `%s`?", closest);
@@ -373,7 +372,9 @@ Tree *check_block(FnChecker *f, AstBlock *block, Type expected, bool want_value)
     return tree;
 }
 
-static bool branch_flexible(FnChecker *f, const AstNode *node) { return is_flexible(f, node); }
+static bool branch_flexible(FnChecker *f, const AstNode *node) {
+    return is_flexible(f, node);
+}
 
 /* The size that both branches have, or one that is known at run time only. */
 static Type join_types(FnChecker *f, Type a, Type b) {
@@ -420,8 +421,8 @@ Tree *check_if(FnChecker *f, AstIf *node, Type expected, bool want_value) {
         tree->body = check_branch(f, node->then, NULL, false);
         bool unused = tree->body->type->kind != TYPE_UNIT && !is_poison(tree->body->type);
         if (unused && !want_value) {
-            diag_report(f->c->diags, DIAG_VALUE_UNUSED, tree->body->body ? tree->body->body->span
-                                                                         : tree->body->span,
+            diag_report(f->c->diags, DIAG_VALUE_UNUSED,
+                        tree->body->body ? tree->body->body->span : tree->body->span,
                         "the value of an `if` without `else` goes nowhere");
             diag_help(f->c->diags, (Span){0}, "add `;` behind it, or an `else`");
         }
@@ -435,7 +436,8 @@ Tree *check_if(FnChecker *f, AstIf *node, Type expected, bool want_value) {
     bool swap = branch_flexible(f, node->then) && !branch_flexible(f, node->other);
     Tree *first = check_branch(f, swap ? node->other : node->then, expected, want_value);
     Type hint = diverges(first) || first->type->kind == TYPE_UNIT || is_poison(first->type)
-                    ? expected : first->type;
+                    ? expected
+                    : first->type;
     Tree *second = check_branch(f, swap ? node->then : node->other, hint, want_value);
     tree->body = swap ? second : first;
     tree->other = swap ? first : second;

@@ -14,8 +14,11 @@ static const FnValue *intern_value(Checker *c, const void *key, FnValue value) {
 
 const FnValue *fnvalue_of_decl(Checker *c, const FnDecl *decl, int32_t math, int32_t builtin) {
     return intern_value(c, decl,
-                        (FnValue){.kind = decl->ast ? FN_NAMED : FN_EXTERN, .decl = decl,
-                                  .math = math, .builtin = builtin, .name = decl->name->text});
+                        (FnValue){.kind = decl->ast ? FN_NAMED : FN_EXTERN,
+                                  .decl = decl,
+                                  .math = math,
+                                  .builtin = builtin,
+                                  .name = decl->name->text});
 }
 
 const FnValue *fnvalue_of_row(Checker *c, int32_t math, int32_t builtin) {
@@ -30,13 +33,15 @@ const FnValue *fnvalue_of_row(Checker *c, int32_t math, int32_t builtin) {
 #undef BUILTIN
     };
     const char *const *name = math >= 0 ? &maths[math] : &builtins[builtin];
-    return intern_value(c, name, (FnValue){.kind = FN_ROW, .math = math, .builtin = builtin,
-                                           .name = *name});
+    return intern_value(c, name,
+                        (FnValue){.kind = FN_ROW, .math = math, .builtin = builtin, .name = *name});
 }
 
 const FnValue *fnvalue_opaque(Checker *c, Type fn_type) {
-    return intern_value(c, fn_type, (FnValue){.kind = FN_OPAQUE, .math = -1, .builtin = -1,
-                                              .opaque = fn_type, .name = "function"});
+    return intern_value(
+        c, fn_type,
+        (FnValue){
+            .kind = FN_OPAQUE, .math = -1, .builtin = -1, .opaque = fn_type, .name = "function"});
 }
 
 const char *fnvalue_name(const FnValue *fn) {
@@ -114,12 +119,17 @@ Tree *check_lambda(FnChecker *f, AstLambda *node) {
     }
     capture_sizes(&cap);
     FnValue *fn = ARENA_NEW(f->c->arena, FnValue);
-    *fn = (FnValue){.kind = FN_LAMBDA, .lambda = node, .lambda_in = f->inst, .math = -1,
-                    .builtin = -1, .ncaptures = cap.names.len, .name = "lambda"};
+    *fn = (FnValue){.kind = FN_LAMBDA,
+                    .lambda = node,
+                    .lambda_in = f->inst,
+                    .math = -1,
+                    .builtin = -1,
+                    .ncaptures = cap.names.len,
+                    .name = "lambda"};
     fn->captures = ARENA_ARRAY(f->c->arena, Local *, cap.names.len);
     LambdaInfo *info = ARENA_NEW(f->c->arena, LambdaInfo);
-    *info = (LambdaInfo){.value = fn, .module = f->module, .generics = f->generics,
-                         .nnames = cap.names.len};
+    *info = (LambdaInfo){
+        .value = fn, .module = f->module, .generics = f->generics, .nnames = cap.names.len};
     info->names = ARENA_ARRAY(f->c->arena, Binding, cap.names.len);
     for (uint32_t i = 0; i < cap.names.len; i++) {
         fn->captures[i] = cap.names.at[i].local;
@@ -169,8 +179,11 @@ static bool lambda_types(Checker *c, const LambdaInfo *info, Instance *inst, uin
     for (uint32_t i = 0; i < info->nnames; i++)
         if (info->names[i].local->size && info->names[i].name)
             map_setp(&ii->sizes, info->names[i].name, (void *)info->names[i].local->size);
-    TypeScope s = {.c = c, .module = info->module, .generics = info->generics,
-                   .sizes = &ii->sizes, .bind = true};
+    TypeScope s = {.c = c,
+                   .module = info->module,
+                   .generics = info->generics,
+                   .sizes = &ii->sizes,
+                   .bind = true};
     for (uint32_t i = 0; i < nargs; i++) {
         AstLambdaParam *p = AST_AS(LambdaParam, lambda->params.at[i]);
         out[i] = arg_types[i];
@@ -273,8 +286,9 @@ static Instance *instance_of_opaque(Checker *c, const FnValue *fn) {
     }
     instance_collect_sizes(inst, info);
     inst->result = type->elem ? type->elem : type_unit(c->types);
-    inst->result_act = type->result_act ? (uint8_t)(type->result_act - 1)
-                       : inst->result->has_floats ? ACT_ACTIVE : ACT_CONST;
+    inst->result_act = type->result_act           ? (uint8_t)(type->result_act - 1)
+                       : inst->result->has_floats ? ACT_ACTIVE
+                                                  : ACT_CONST;
     inst->checked = true;
     return inst;
 }
@@ -347,8 +361,8 @@ static bool decl_fits(Checker *c, const FnDecl *decl, uint32_t nargs, const Type
         if (sig->params[i].is_fn) continue;
         fits = infer_type(c, decl->module, sig->params[i].ast->type, arg_types[i], sig->generics,
                           &bound);
-        TypeScope s = {.c = c, .module = decl->module, .generics = &bound, .any = true,
-                       .hint = true};
+        TypeScope s = {
+            .c = c, .module = decl->module, .generics = &bound, .any = true, .hint = true};
         if (fits) fits = same_shape(resolve_type(&s, sig->params[i].ast->type), arg_types[i]);
     }
     for (uint32_t i = 0; fits && i < sig->generics->len; i++) {
@@ -415,8 +429,8 @@ static Instance *instance_of_named(Checker *c, const FnValue *fn, uint32_t nargs
 Type lambda_param_hint(Checker *c, const FnValue *fn, uint32_t i) {
     const LambdaInfo *info = map_getp(&c->lambdas, fn);
     AstLambdaParam *p = AST_AS(LambdaParam, fn->lambda->params.at[i]);
-    TypeScope s = {.c = c, .module = info->module, .generics = info->generics, .any = true,
-                   .hint = true};
+    TypeScope s = {
+        .c = c, .module = info->module, .generics = info->generics, .any = true, .hint = true};
     return p->type ? resolve_type(&s, p->type) : NULL;
 }
 
@@ -462,8 +476,8 @@ bool fnvalue_fits(FnChecker *f, const FnValue *fn, Type fn_type, Span span, cons
     if (!inst) return false;
     if (inst->nparams - inst->ncaptures != n) {
         diag_report(f->c->diags, DIAG_ARGUMENT_COUNT, span,
-                    "%s takes %u argument%s where it is called, not %u", what, n,
-                    n == 1 ? "" : "s", inst->nparams - inst->ncaptures);
+                    "%s takes %u argument%s where it is called, not %u", what, n, n == 1 ? "" : "s",
+                    inst->nparams - inst->ncaptures);
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {

@@ -49,7 +49,9 @@ static bool holds_fn(const AstNode *type) {
     return false;
 }
 
-static bool class_is(Sym cls, const char *name) { return cls && !strcmp(cls->text, name); }
+static bool class_is(Sym cls, const char *name) {
+    return cls && !strcmp(cls->text, name);
+}
 
 static bool scalar_name_text(const char *text) {
     for (int i = 0; i < SCALAR_COUNT; i++)
@@ -90,7 +92,8 @@ Signature *signature_of(Checker *c, const FnDecl *decl) {
     for (uint32_t i = 0; i < params->len; i++) {
         AstParam *p = AST_AS(Param, params->at[i]);
         ParamSig *s = &sig->params[i];
-        *s = (ParamSig){.name = p->name.sym, .ast = p,
+        *s = (ParamSig){.name = p->name.sym,
+                        .ast = p,
                         .generic = type_is_generic(p->type, sig->generics),
                         .is_fn = holds_fn(p->type),
                         .scalar = written_scalar(p->type, sig->generics)};

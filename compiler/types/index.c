@@ -18,8 +18,8 @@ static bool known_difference(FnChecker *f, Size a, Size b, int64_t *diff) {
 
 static void out_of_range(Subs *s, Span span, const char *what, Size index, Size dim) {
     s->ok = false;
-    diag_report(s->f->c->diags, DIAG_INDEX_RANGE, span, "%s %s is out of range: the size is %s", what,
-                size_text(s->f->c->types, index), size_text(s->f->c->types, dim));
+    diag_report(s->f->c->diags, DIAG_INDEX_RANGE, span, "%s %s is out of range: the size is %s",
+                what, size_text(s->f->c->types, index), size_text(s->f->c->types, dim));
 }
 
 static void check_known_index(Subs *s, Tree *index, Size dim) {
@@ -30,7 +30,8 @@ static void check_known_index(Subs *s, Tree *index, Size dim) {
     bool above = known_difference(s->f, at, dim, &d) && d >= 0;
     if (!below && !above) return;
     out_of_range(s, index->span, "index", at, dim);
-    if (below) diag_help(s->f->c->diags, (Span){0}, "indices do not count from the end: write `n - 1`");
+    if (below)
+        diag_help(s->f->c->diags, (Span){0}, "indices do not count from the end: write `n - 1`");
 }
 
 /* The number of elements of LO..HI by STEP. */
@@ -90,7 +91,8 @@ static void sub_array(Subs *s, Tree *index, AstNode *node, Size dim, TreeSub *ou
     if (is_bool(elem)) {
         diag_report(f->c->diags, DIAG_BOOL_INDEX, node->span, "a bool array is no index");
         const char *base = s->base_ast ? ast_text(f, s->base_ast) : "x";
-        diag_help(f->c->diags, (Span){0}, "write `[for i where %s[i]: %s[i]]`", ast_text(f, node), base);
+        diag_help(f->c->diags, (Span){0}, "write `[for i where %s[i]: %s[i]]`", ast_text(f, node),
+                  base);
         s->ok = false;
         return;
     }
@@ -98,7 +100,8 @@ static void sub_array(Subs *s, Tree *index, AstNode *node, Size dim, TreeSub *ou
         diag_report(f->c->diags, DIAG_INDEX_TYPE, node->span,
                     s->gathered ? "only one index may be an array"
                                 : "an index of type %s: an array index has one dimension and "
-                                  "integer elements", tt(f, index->type));
+                                  "integer elements",
+                    tt(f, index->type));
         s->ok = false;
         return;
     }
@@ -129,7 +132,8 @@ static void sub_one(Subs *s, AstNode *node, Size dim, TreeSub *out) {
     } else {
         diag_report(f->c->diags, DIAG_INDEX_TYPE, node->span, "an index of type %s, not an integer",
                     tt(f, type));
-        if (is_floating(type)) diag_help(f->c->diags, (Span){0}, "write `i64(%s)`", ast_text(f, node));
+        if (is_floating(type))
+            diag_help(f->c->diags, (Span){0}, "write `i64(%s)`", ast_text(f, node));
         s->ok = false;
     }
 }
@@ -151,8 +155,9 @@ bool check_subs(FnChecker *f, Type base, const AstList *subs, TreeSub **out, Typ
         return false;
     }
     if (subs->len > base->rank) {
-        diag_report(f->c->diags, DIAG_INDEX_COUNT, span, "%u indices for an array of %u dimension%s",
-                    subs->len, base->rank, base->rank == 1 ? "" : "s");
+        diag_report(f->c->diags, DIAG_INDEX_COUNT, span,
+                    "%u indices for an array of %u dimension%s", subs->len, base->rank,
+                    base->rank == 1 ? "" : "s");
         return false;
     }
     Subs s = {.f = f, .base = base, .base_ast = base_ast, .ok = true};

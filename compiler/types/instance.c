@@ -6,7 +6,9 @@
 
 enum { CHAIN_LIMIT = 120, WEIGHT_LIMIT = 2000 };
 
-InstanceInfo *info_of(Checker *c, const Instance *inst) { return map_getp(&c->infos, inst); }
+InstanceInfo *info_of(Checker *c, const Instance *inst) {
+    return map_getp(&c->infos, inst);
+}
 
 void map_copy(Map *to, const Map *from) {
     for (uint32_t i = 0; i < from->len; i++) map_set(to, from->keys[i], from->values[i]);
@@ -39,8 +41,8 @@ void instance_add_key(Checker *c, InstanceInfo *info, uint32_t n, const void *co
 static void report_endless(Checker *c, const InstanceInfo *info, Span span) {
     if (c->too_deep) return;
     c->too_deep = true;
-    diag_report(c->diags, DIAG_ENDLESS, span,
-                "`%s` would be specialised without end", info->instance->name);
+    diag_report(c->diags, DIAG_ENDLESS, span, "`%s` would be specialised without end",
+                info->instance->name);
     const InstanceInfo *at = info;
     for (uint32_t i = 0; at && at->asked_by && i < 4; i++) {
         diag_note(c->diags, at->asked_at, "`%s` asks for `%s`", at->asked_by->name,
@@ -91,8 +93,8 @@ uint8_t activity_default(Type type, bool mut) {
 void instance_set_param(Checker *c, Instance *inst, uint32_t i, Sym name, Type type, bool mut,
                         uint8_t act, Span span) {
     Local *local = ARENA_NEW(c->arena, Local);
-    *local = (Local){.name = name, .span = span, .type = type, .var = mut, .mut = mut,
-                     .owner = inst, .id = i};
+    *local = (Local){
+        .name = name, .span = span, .type = type, .var = mut, .mut = mut, .owner = inst, .id = i};
     inst->params[i] = local;
     inst->act[i] = act;
 }
@@ -160,11 +162,10 @@ static uint8_t written_act(Checker *c, AstNode *act, Type type, bool mut) {
     if (!act) return activity_default(type, mut);
     AstActivity *a = (AstActivity *)act;
     if (a->kind == ACT_BATCH || a->kind == ACT_BATCH_NONEED)
-        diag_report(c->diags, DIAG_NOT_YET, act->span,
-                    "BatchDuplicated is not supported yet");
+        diag_report(c->diags, DIAG_NOT_YET, act->span, "BatchDuplicated is not supported yet");
     if (a->kind != ACT_CONST && !type->has_floats && !is_poison(type)) {
-        diag_report(c->diags, DIAG_ACT_INTEGER, act->span,
-                    "a value of type %s has no derivative", type_text(c->types, type));
+        diag_report(c->diags, DIAG_ACT_INTEGER, act->span, "a value of type %s has no derivative",
+                    type_text(c->types, type));
         diag_help(c->diags, (Span){0}, "leave the word out, or write `Const`");
         return ACT_CONST;
     }
@@ -186,8 +187,11 @@ static uint8_t written_act(Checker *c, AstNode *act, Type type, bool mut) {
 /* Types, sizes and activities of the parameters and the result as DECL writes them. */
 static void set_signature(Checker *c, Instance *inst, InstanceInfo *info, const Signature *sig,
                           const Type *fn_args) {
-    TypeScope s = {.c = c, .module = info->module, .generics = &info->generics,
-                   .sizes = &info->sizes, .bind = true};
+    TypeScope s = {.c = c,
+                   .module = info->module,
+                   .generics = &info->generics,
+                   .sizes = &info->sizes,
+                   .bind = true};
     inst->nparams = sig->nparams;
     inst->params = ARENA_ARRAY(c->arena, Local *, sig->nparams);
     inst->act = ARENA_ARRAY(c->arena, uint8_t, sig->nparams);
@@ -209,8 +213,7 @@ static void set_signature(Checker *c, Instance *inst, InstanceInfo *info, const 
                 type = put_functions(c, type, fn_args ? fn_args[i] : NULL);
             }
             uint8_t act = written_act(c, p->ast->act, type, p->ast->mut != 0);
-            instance_set_param(c, inst, i, p->name, type, p->ast->mut != 0, act,
-                               p->ast->name.span);
+            instance_set_param(c, inst, i, p->name, type, p->ast->mut != 0, act, p->ast->name.span);
             if (written_i64(p->ast)) inst->params[i]->size = map_getp(&info->sizes, p->name);
         }
         for (uint32_t i = known; pass && i < info->sizes.len; i++)
@@ -219,8 +222,7 @@ static void set_signature(Checker *c, Instance *inst, InstanceInfo *info, const 
     instance_collect_sizes(inst, info);
     inst->result = sig->ret ? resolve_type(&s, sig->ret->type) : type_unit(c->types);
     info->declared_result = inst->result;
-    if (sig->ret && sig->ret->act)
-        inst->result_act = (uint8_t)((AstActivity *)sig->ret->act)->kind;
+    if (sig->ret && sig->ret->act) inst->result_act = (uint8_t)((AstActivity *)sig->ret->act)->kind;
     else inst->result_act = inst->result->has_floats ? ACT_ACTIVE : ACT_CONST;
 }
 
@@ -268,8 +270,8 @@ static bool too_heavy(Checker *c, const Signature *sig, const Map *generics, Spa
 
 static void attach_rule(Checker *c, Instance *inst, const Map *generics, Span span);
 
-Instance *instance_of_decl(Checker *c, const FnDecl *decl, const Map *generics,
-                           const Type *fn_args, Span span) {
+Instance *instance_of_decl(Checker *c, const FnDecl *decl, const Map *generics, const Type *fn_args,
+                           Span span) {
     Signature *sig = signature_of(c, decl);
     if (too_heavy(c, sig, generics, span)) return NULL;
     VEC(const void *) key = {0};
@@ -280,17 +282,16 @@ Instance *instance_of_decl(Checker *c, const FnDecl *decl, const Map *generics,
     }
     for (uint32_t i = 0; i < sig->nparams; i++)
         if (sig->params[i].is_fn)
-            vec_push(&key,
-                     (const void *)(fn_args && fn_args[i] ? type_erase(c->types, fn_args[i])
-                                                          : NULL));
+            vec_push(&key, (const void *)(fn_args && fn_args[i] ? type_erase(c->types, fn_args[i])
+                                                                : NULL));
     InstanceInfo *info = instance_find(c, key.len, key.at);
     if (info) {
         vec_free(&key);
         return info->instance;
     }
-    Instance *inst = instance_new(c, decl->ast ? INSTANCE_FN : INSTANCE_EXTERN,
-                                  instance_text(c, sig, generics),
-                                  decl->ast ? decl->ast->name.span : decl->ext->name.span);
+    Instance *inst =
+        instance_new(c, decl->ast ? INSTANCE_FN : INSTANCE_EXTERN, instance_text(c, sig, generics),
+                     decl->ast ? decl->ast->name.span : decl->ext->name.span);
     info = info_of(c, inst);
     instance_add_key(c, info, key.len, key.at);
     vec_free(&key);
@@ -321,7 +322,8 @@ bool instance_need_body(Checker *c, Instance *inst, Span span) {
     if (info->in_progress) {
         diag_report(c->diags, DIAG_RECURSIVE_RESULT, span,
                     "`%s` returns a function and calls itself: which function that is cannot be "
-                    "known", inst->name);
+                    "known",
+                    inst->name);
         inst->failed = true;
         return false;
     }
@@ -397,8 +399,8 @@ static Instance *rule_instance(Checker *c, const RuleDecl *rule, const Instance 
     AstRule *forward = find_rule(rule, "forward");
     if (!forward) return NULL;
     const AstDerivative *ast = rule->ast;
-    Instance *inst = instance_new(c, INSTANCE_RULE,
-                                  arena_printf(c->arena, "derivative %s", name), ast->path->span);
+    Instance *inst = instance_new(c, INSTANCE_RULE, arena_printf(c->arena, "derivative %s", name),
+                                  ast->path->span);
     InstanceInfo *info = info_of(c, inst);
     inst->decl = of ? of->decl : NULL;
     info->asked_at = span;
@@ -409,8 +411,11 @@ static Instance *rule_instance(Checker *c, const RuleDecl *rule, const Instance 
         map_setp(&info->generics, g->name.sym,
                  (void *)(type ? type_map_sizes(c->types, type, fresh_dim, NULL) : NULL));
     }
-    TypeScope s = {.c = c, .module = rule->module, .generics = &info->generics,
-                   .sizes = &info->sizes, .bind = true};
+    TypeScope s = {.c = c,
+                   .module = rule->module,
+                   .generics = &info->generics,
+                   .sizes = &info->sizes,
+                   .bind = true};
     uint32_t n = ast->params.len, ntangents = 0;
     inst->params = ARENA_ARRAY(c->arena, Local *, 2 * n + 1);
     inst->act = ARENA_ARRAY(c->arena, uint8_t, 2 * n + 1);
@@ -423,7 +428,8 @@ static Instance *rule_instance(Checker *c, const RuleDecl *rule, const Instance 
     for (uint32_t i = 0; i < n; i++) {
         AstParam *p = AST_AS(Param, ast->params.at[i]);
         Type type = resolve_type(&s, p->type);
-        uint8_t act = p->act ? (uint8_t)((AstActivity *)p->act)->kind : activity_default(type, false);
+        uint8_t act =
+            p->act ? (uint8_t)((AstActivity *)p->act)->kind : activity_default(type, false);
         AstNode *pat = at < forward->params.len ? forward->params.at[at++] : NULL;
         AstIdent id = pat && pat->kind == AST_PatName ? ((AstPatName *)pat)->name : (AstIdent){0};
         instance_set_param(c, inst, i, id.sym, type, false, act, id.span);
@@ -446,7 +452,8 @@ static Instance *rule_instance(Checker *c, const RuleDecl *rule, const Instance 
     if (at != forward->params.len)
         diag_report(c->diags, DIAG_RULE_TARGET, forward->node.span,
                     "`forward` takes the parameters, each that is not Const followed by its "
-                    "tangent: %u names, not %u", at, forward->params.len);
+                    "tangent: %u names, not %u",
+                    at, forward->params.len);
     return inst;
 }
 
@@ -457,7 +464,7 @@ void need_math_rule(Checker *c, int32_t row, Scalar scalar, Span span) {
     if (!rule || c->program->math_rules[which][row]) return;
     Map generics = {0};
     map_setp(&generics, intern(c->interner, "T"), (void *)type_scalar(c->types, scalar));
-    c->program->math_rules[which][row] = rule_instance(
-        c, rule, NULL, &generics, ((AstName *)rule->ast->path)->name.sym->text, span);
+    c->program->math_rules[which][row] =
+        rule_instance(c, rule, NULL, &generics, ((AstName *)rule->ast->path)->name.sym->text, span);
     map_free(&generics);
 }

@@ -19,42 +19,42 @@ struct Checker {
     ModuleSet modules;
     Module *main;
     Program *program;
-    Map instances;              /* hash of a key -> InstanceInfo *, chained by `next` */
-    Map infos;                  /* Instance * -> InstanceInfo * */
-    VEC(Instance *) queue;      /* bodies that wait to be checked */
+    Map instances;         /* hash of a key -> InstanceInfo *, chained by `next` */
+    Map infos;             /* Instance * -> InstanceInfo * */
+    VEC(Instance *) queue; /* bodies that wait to be checked */
     uint32_t queue_head;
-    VEC(Instance *) all;        /* every instance made, by id */
-    Map fn_values;              /* FnDecl *, row or Type -> FnValue * */
-    Map lambdas;                /* FnValue * -> LambdaInfo * */
-    Map struct_types;           /* StructDecl * -> its type over its own size variables */
-    Map constants;              /* ConstDecl * -> Instance * (nullary) or FnValue type */
-    Map signatures;             /* FnDecl * -> Signature * */
-    Map made_arrays;            /* Local * whose first value is `zeros(n)` or the like */
-    Map integers;               /* ConstDecl * -> int64_t * of those that are integer constants */
-    FnChecker *current;         /* the body being checked, for the chain of an endless request */
-    uint32_t depth;             /* of bodies within bodies (lambdas) */
-    bool too_deep;              /* reported */
-    VEC(Size) canonical;        /* size variables of canonical types, by number */
+    VEC(Instance *) all; /* every instance made, by id */
+    Map fn_values;       /* FnDecl *, row or Type -> FnValue * */
+    Map lambdas;         /* FnValue * -> LambdaInfo * */
+    Map struct_types;    /* StructDecl * -> its type over its own size variables */
+    Map constants;       /* ConstDecl * -> Instance * (nullary) or FnValue type */
+    Map signatures;      /* FnDecl * -> Signature * */
+    Map made_arrays;     /* Local * whose first value is `zeros(n)` or the like */
+    Map integers;        /* ConstDecl * -> int64_t * of those that are integer constants */
+    FnChecker *current;  /* the body being checked, for the chain of an endless request */
+    uint32_t depth;      /* of bodies within bodies (lambdas) */
+    bool too_deep;       /* reported */
+    VEC(Size) canonical; /* size variables of canonical types, by number */
 };
 
 /* What the checker knows of an instance besides what the tree shows. */
 struct InstanceInfo {
     Instance *instance;
-    InstanceInfo *next;         /* of the same hash */
+    InstanceInfo *next; /* of the same hash */
     uint64_t hash;
     uint32_t nkey;
     const void **key;
     Module *module;
-    Map generics;               /* Sym -> Type: type variables */
-    Map sizes;                  /* Sym -> Size: names in the parameters' types */
-    Map bindable;               /* id of a size variable of the parameters -> the variable */
-    Map fn_only;                /* the same for names that stand in fn types only */
-    Type *declared;             /* by parameter: TYPE_FN as declared, or NULL */
-    Type declared_result;       /* as declared, with TYPE_FN in it; instance->result has FNVALs */
-    Instance *asked_by;         /* whose body asked first */
+    Map generics;         /* Sym -> Type: type variables */
+    Map sizes;            /* Sym -> Size: names in the parameters' types */
+    Map bindable;         /* id of a size variable of the parameters -> the variable */
+    Map fn_only;          /* the same for names that stand in fn types only */
+    Type *declared;       /* by parameter: TYPE_FN as declared, or NULL */
+    Type declared_result; /* as declared, with TYPE_FN in it; instance->result has FNVALs */
+    Instance *asked_by;   /* whose body asked first */
     Span asked_at;
-    uint32_t chain;             /* length of the chain of asking */
-    AstNode *body;              /* what is checked; NULL: none, or made already */
+    uint32_t chain; /* length of the chain of asking */
+    AstNode *body;  /* what is checked; NULL: none, or made already */
     const struct LambdaInfo *lambda;
     bool in_progress;
 };
@@ -63,11 +63,11 @@ struct InstanceInfo {
 typedef struct Binding {
     Sym name;
     Local *local;
-    Type fn_type;               /* of a function: as declared, or NULL */
-    bool captured;              /* outside this lambda: can be read only */
-    bool used, quiet;           /* quiet: no warning if unused */
-    bool int_literal;           /* its first value was an integer literal (for a message) */
-    uint32_t parallel;          /* depth of parallel bodies where it was declared */
+    Type fn_type;      /* of a function: as declared, or NULL */
+    bool captured;     /* outside this lambda: can be read only */
+    bool used, quiet;  /* quiet: no warning if unused */
+    bool int_literal;  /* its first value was an integer literal (for a message) */
+    uint32_t parallel; /* depth of parallel bodies where it was declared */
 } Binding;
 
 /* A lambda where it was written: what its body sees of the outside. */
@@ -75,9 +75,9 @@ typedef struct LambdaInfo {
     FnValue *value;
     Module *module;
     const Map *generics;
-    uint32_t nnames;            /* names, as many as captures of the value */
+    uint32_t nnames; /* names, as many as captures of the value */
     Binding *names;
-    uint32_t nouter;            /* outer names that could not be captured, for messages */
+    uint32_t nouter; /* outer names that could not be captured, for messages */
 } LambdaInfo;
 
 struct FnChecker {
@@ -86,24 +86,26 @@ struct FnChecker {
     InstanceInfo *info;
     Module *module;
     const Map *generics;
-    FnChecker *outer;           /* of c->current when this began */
+    FnChecker *outer; /* of c->current when this began */
     VEC(Binding) scope;
     VEC(Local *) locals;
-    uint32_t loops;             /* loops that break can leave, since the last parallel body */
-    uint32_t parallel;          /* depth of parallel bodies */
-    const char *parallel_what;  /* "a comprehension", "a reduction", ... */
-    uint32_t errors;            /* reported before this body: after new ones nothing is warned of */
-    bool no_return;             /* in a lambda: no return */
-    Type result;                /* as declared; NULL in lambdas */
-    AstNode *whole;             /* the body, to look for later definitions */
-    AstNode *pre_node;          /* an argument that was checked to choose an overload: its value */
+    uint32_t loops;            /* loops that break can leave, since the last parallel body */
+    uint32_t parallel;         /* depth of parallel bodies */
+    const char *parallel_what; /* "a comprehension", "a reduction", ... */
+    uint32_t errors;           /* reported before this body: after new ones nothing is warned of */
+    bool no_return;            /* in a lambda: no return */
+    Type result;               /* as declared; NULL in lambdas */
+    AstNode *whole;            /* the body, to look for later definitions */
+    AstNode *pre_node;         /* an argument that was checked to choose an overload: its value */
     Tree *pre_value;
-    VEC(Type) returns;          /* where the result holds functions: what is returned */
+    VEC(Type) returns; /* where the result holds functions: what is returned */
 };
 
 /* ---- errors ---- */
 Tree *tree_poison(FnChecker *f, Span span);
-static inline bool is_poison(Type t) { return t->kind == TYPE_POISON; }
+static inline bool is_poison(Type t) {
+    return t->kind == TYPE_POISON;
+}
 const char *tt(FnChecker *f, Type type); /* type_text */
 
 /* ---- trees ---- */
@@ -118,13 +120,24 @@ Tree *make_part(FnChecker *f, Tree *base, uint32_t index, Span span);
 void add_check(FnChecker *f, Tree *node, TreeCheck check);
 
 /* ---- types in short ---- */
-static inline bool is_array(Type t) { return t->kind == TYPE_ARRAY; }
-static inline bool is_scalar(Type t) { return t->kind == TYPE_SCALAR; }
-static inline bool is_scalar_of(Type t, Scalar s) { return t->kind == TYPE_SCALAR && t->scalar == s; }
-static inline Type elem_of(Type t) { return t->kind == TYPE_ARRAY ? t->elem : t; }
+static inline bool is_array(Type t) {
+    return t->kind == TYPE_ARRAY;
+}
+static inline bool is_scalar(Type t) {
+    return t->kind == TYPE_SCALAR;
+}
+static inline bool is_scalar_of(Type t, Scalar s) {
+    return t->kind == TYPE_SCALAR && t->scalar == s;
+}
+static inline Type elem_of(Type t) {
+    return t->kind == TYPE_ARRAY ? t->elem : t;
+}
 /* A scalar or an array of scalars. */
-static inline bool is_scalar_like(Type t) { return elem_of(t)->kind == TYPE_SCALAR; }
-bool is_integer(Type t), is_floating(Type t), is_complex(Type t), is_numeric(Type t), is_bool(Type t);
+static inline bool is_scalar_like(Type t) {
+    return elem_of(t)->kind == TYPE_SCALAR;
+}
+bool is_integer(Type t), is_floating(Type t), is_complex(Type t), is_numeric(Type t),
+    is_bool(Type t);
 Type ty_i64(FnChecker *f), ty_f64(FnChecker *f), ty_bool(FnChecker *f), ty_str(FnChecker *f),
     ty_unit(FnChecker *f), ty_poison(FnChecker *f);
 
@@ -157,8 +170,8 @@ Tree *check_tuple(FnChecker *f, AstTuple *node, Type expected);
 Tree *check_unary(FnChecker *f, AstUnary *node, Type expected);
 Tree *check_binary(FnChecker *f, AstBinary *node, Type expected);
 /* An operator on checked operands; LEFT_AST and RIGHT_AST for messages, may be NULL. */
-Tree *op_binary(FnChecker *f, AstOp op, Tree *left, Tree *right, Span span,
-                   const AstNode *left_ast, const AstNode *right_ast);
+Tree *op_binary(FnChecker *f, AstOp op, Tree *left, Tree *right, Span span, const AstNode *left_ast,
+                const AstNode *right_ast);
 Tree *check_index(FnChecker *f, AstIndex *node);
 /* Subscripts of a value of type BASE; sets the type of the result. */
 bool check_subs(FnChecker *f, Type base, const AstList *subs, TreeSub **out, Type *result,
@@ -171,13 +184,13 @@ Tree *make_stop(FnChecker *f, Tree *value);
 
 /* ---- conversions that need no operation, and sizes that must agree ---- */
 typedef struct Require {
-    DiagCode code;       /* of a wrong type */
-    DiagCode size_code;  /* of a wrong size */
-    const char *what;    /* "argument `x` of `f`", "the value of `y`", "the result" */
-    const char *name;    /* what the wanted sizes belong to, "`x`", or NULL */
-    const char *have;    /* what the sizes of the value belong to, or NULL */
-    Map *bind;           /* variables of WANT that take the sizes of the value: id -> Size, or the
-                            variable itself while it is open; NULL: none */
+    DiagCode code;      /* of a wrong type */
+    DiagCode size_code; /* of a wrong size */
+    const char *what;   /* "argument `x` of `f`", "the value of `y`", "the result" */
+    const char *name;   /* what the wanted sizes belong to, "`x`", or NULL */
+    const char *have;   /* what the sizes of the value belong to, or NULL */
+    Map *bind;          /* variables of WANT that take the sizes of the value: id -> Size, or the
+                           variable itself while it is open; NULL: none */
 } Require;
 /* VALUE as a WANT: reports if it cannot be (returns poison), else adds the checks to NODE and
    returns the value; if NODE is NULL, returns the value in a block that has the checks and the type
@@ -185,7 +198,8 @@ typedef struct Require {
 Tree *require(FnChecker *f, Tree *value, Type want, Tree *node, const Require *how);
 /* WANT with BIND put in, and with the sizes of HAVE where it has `_`. */
 Type required_type(FnChecker *f, Type want, Type have, const Map *bind);
-/* N values for N places at once: first what binds sizes, then what is compared.  Checks go to NODE. */
+/* N values for N places at once: first what binds sizes, then what is compared.  Checks go to NODE.
+ */
 bool require_all(FnChecker *f, uint32_t n, Tree *const *values, const Type *wants, Tree *node,
                  const Require *how);
 /* The same for types only; checks go to NODE.  False after reporting. */
@@ -209,18 +223,18 @@ Type type_leave(FnChecker *f, Type type, uint32_t mark);
 
 /* ---- types as written ---- */
 typedef struct TypeScope {
-    FnChecker *f;          /* NULL in signatures */
+    FnChecker *f; /* NULL in signatures */
     Checker *c;
     Module *module;
-    const Map *generics;   /* Sym -> Type; NULL in the map: not known yet -> poison */
-    Map *sizes;            /* Sym -> Size; names not in it are bound if `bind` */
-    bool bind;             /* a new name as a whole dimension makes a variable */
-    bool any;              /* `_` and dimensions left out: SIZE_ANY; else fresh variables */
-    bool hint;             /* quiet: unknown names are SIZE_ANY, nothing is reported */
+    const Map *generics; /* Sym -> Type; NULL in the map: not known yet -> poison */
+    Map *sizes;          /* Sym -> Size; names not in it are bound if `bind` */
+    bool bind;           /* a new name as a whole dimension makes a variable */
+    bool any;            /* `_` and dimensions left out: SIZE_ANY; else fresh variables */
+    bool hint;           /* quiet: unknown names are SIZE_ANY, nothing is reported */
 } TypeScope;
 Type resolve_type(TypeScope *scope, AstNode *type);
 Size resolve_dim(TypeScope *scope, AstNode *dim);
-Type struct_type(Checker *c, const StructDecl *decl);   /* over its own size variables */
+Type struct_type(Checker *c, const StructDecl *decl); /* over its own size variables */
 bool const_integer(Checker *c, const ConstDecl *decl, int64_t *value);
 bool const_eval(Checker *c, Module *m, const AstNode *node, int64_t *value);
 /* How a written type takes part in inference: mentions a type variable of GENERICS? */
@@ -248,7 +262,10 @@ Tree *require_place(FnChecker *f, const TreePlace *place, Tree *value, Tree *nod
 int places_overlap(FnChecker *f, const TreePlace *a, const TreePlace *b);
 
 /* ---- parallel bodies ---- */
-typedef struct ParallelSave { uint32_t loops; const char *what; } ParallelSave;
+typedef struct ParallelSave {
+    uint32_t loops;
+    const char *what;
+} ParallelSave;
 ParallelSave parallel_enter(FnChecker *f, const char *what);
 void parallel_leave(FnChecker *f, ParallelSave save);
 
@@ -262,8 +279,8 @@ typedef struct Heads {
     TreeHead *heads;
     Tree *where;
     uint32_t scope_mark, size_mark;
-    Tree *node;             /* takes the checks */
-    bool dependent;         /* a range depends on an earlier index */
+    Tree *node;     /* takes the checks */
+    bool dependent; /* a range depends on an earlier index */
     ParallelSave save;
 } Heads;
 bool heads_enter(FnChecker *f, AstComp *node, Heads *heads, bool reduction);
@@ -278,9 +295,9 @@ Tree *check_reduction(FnChecker *f, AstCall *node, int32_t builtin, Type expecte
 typedef struct ParamSig {
     Sym name;
     AstParam *ast;
-    bool generic;       /* its type mentions a type variable */
-    bool is_fn;         /* holds a function */
-    bool scalar;        /* a scalar, or a type variable that stands for scalars */
+    bool generic; /* its type mentions a type variable */
+    bool is_fn;   /* holds a function */
+    bool scalar;  /* a scalar, or a type variable that stands for scalars */
 } ParamSig;
 
 typedef struct Signature {
@@ -289,29 +306,29 @@ typedef struct Signature {
     ParamSig *params;
     const AstList *generics;
     AstRet *ret;
-    bool scalar;        /* all parameters and results are scalars: can be lifted */
+    bool scalar; /* all parameters and results are scalars: can be lifted */
     bool failed;
 } Signature;
 Signature *signature_of(Checker *c, const FnDecl *decl);
 
 /* An argument on its way to a parameter. */
 typedef struct CallArg {
-    AstNode *node;      /* as written, or the default; NULL: VALUE was made */
+    AstNode *node; /* as written, or the default; NULL: VALUE was made */
     bool is_default;
-    Tree *value;        /* checked already, or NULL */
-    TreePlace *place;   /* of a mut parameter */
+    Tree *value;      /* checked already, or NULL */
+    TreePlace *place; /* of a mut parameter */
 } CallArg;
 
 /* Puts the arguments of a call to N parameters: named ones, the others in order.  out[i].node is
    NULL where none is given (an error unless OPTIONAL[i]).  ActArgs are taken as they are.  False
    after reporting. */
-bool match_args(FnChecker *f, const AstCall *call, const char *callee, uint32_t n,
-                const Sym *names, const bool *optional, CallArg *out);
+bool match_args(FnChecker *f, const AstCall *call, const char *callee, uint32_t n, const Sym *names,
+                const bool *optional, CallArg *out);
 /* A call of INST with an argument for each parameter that is no capture; FN_VALUE (a value of its
    function type, or NULL) gives the captures.  Sizes are unified, arguments checked against the
    parameters' types, lifted if all is scalar and an argument is an array. */
 Tree *call_instance(FnChecker *f, Instance *inst, CallArg *args, Tree *fn_value, Type expected,
-                 const char *callee, Span span);
+                    const char *callee, Span span);
 /* Of calls element by element: the shape that the array arguments from FROM on share (NULL: none),
    and the type of a result with that shape. */
 bool lift_shape(FnChecker *f, Tree *node, uint32_t from, Type *shape, const char *callee);
@@ -356,8 +373,8 @@ Tree *fnvalue_tree(FnChecker *f, const FnValue *fn, Span span);
 Instance *instance_of_fnvalue(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
                               Span span);
 /* NULL after reporting that there would be no end. */
-Instance *instance_of_decl(Checker *c, const FnDecl *decl, const Map *generics,
-                           const Type *fn_args, Span span);
+Instance *instance_of_decl(Checker *c, const FnDecl *decl, const Map *generics, const Type *fn_args,
+                           Span span);
 Instance *instance_of_const(Checker *c, const ConstDecl *decl, Span span);
 /* A row as a function with a body, for operators and function arguments. */
 Instance *instance_of_row(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
@@ -380,7 +397,7 @@ bool fnvalue_fits(FnChecker *f, const FnValue *fn, Type fn_type, Span span, cons
 /* Type variables bound from an argument: the written type against the actual one. */
 bool infer_type(Checker *c, Module *m, AstNode *written, Type actual, const AstList *generics,
                 Map *bound);
-bool class_has(Sym cls, Type type);  /* class NULL: any */
+bool class_has(Sym cls, Type type); /* class NULL: any */
 Type class_representative(Checker *c, Sym cls);
 
 /* ---- bodies ---- */
@@ -405,6 +422,9 @@ void check_activity(Checker *c, const Instance *inst);
 
 /* Calls VISIT for every tree directly in it, in the order of evaluation. */
 void tree_children(const Tree *tree, void (*visit)(const Tree *child, void *data), void *data);
+
+/* Reports effects in parallel bodies; after all bodies have been checked without an error. */
+void check_effects(Checker *c);
 
 /* ---- items ---- */
 /* Checks every item of the main module and collects the roots. */

@@ -76,8 +76,8 @@ static void check_main(Items *it, Instance *inst, const FnDecl *decl) {
     Checker *c = it->c;
     bool fits = inst->result->kind == TYPE_UNIT || is_scalar_of(inst->result, SCALAR_I32);
     if (!fits && !is_poison(inst->result))
-        diag_report(c->diags, DIAG_MAIN_RESULT, decl->ast->ret ? decl->ast->ret->span
-                                                               : decl->ast->name.span,
+        diag_report(c->diags, DIAG_MAIN_RESULT,
+                    decl->ast->ret ? decl->ast->ret->span : decl->ast->name.span,
                     "`main` returns nothing or an i32, not a value of type %s",
                     type_text(c->types, inst->result));
     add_root(it, ROOT_MAIN, "main", inst, decl->ast->doc, decl->ast->name.span);

@@ -33,8 +33,8 @@ static bool is_number_name(FnChecker *f, const AstNode *node) {
 }
 
 static bool has_suffix(const AstNode *node) {
-    const AstText *text = node->kind == AST_Int ? &((const AstInt *)node)->text
-                                                : &((const AstFloat *)node)->text;
+    const AstText *text =
+        node->kind == AST_Int ? &((const AstInt *)node)->text : &((const AstFloat *)node)->text;
     size_t len = text->len;
     return literal_suffix(text->at, &len) >= 0;
 }
@@ -215,17 +215,17 @@ static void check_form(FnChecker *f, const AstStrPart *part, Type type) {
     if (p < end && *p == '.')
         for (p++; p < end && *p >= '0' && *p <= '9';) p++;
     if (p + 1 == end && form_fits(type, *p)) return;
-    diag_report(f->c->diags, DIAG_FORM, part->node.span,
-                "`%.*s` is no form for a value of type %s", (int)part->form.len, part->form.at,
-                tt(f, type));
-    diag_help(f->c->diags, (Span){0}, "integers take d, x, o; floats f, e, g, a; strings and bools s");
+    diag_report(f->c->diags, DIAG_FORM, part->node.span, "`%.*s` is no form for a value of type %s",
+                (int)part->form.len, part->form.at, tt(f, type));
+    diag_help(f->c->diags, (Span){0},
+              "integers take d, x, o; floats f, e, g, a; strings and bools s");
 }
 
 static Tree *str_part(FnChecker *f, AstStrPart *part) {
     Tree *value = check_value(f, part->value, NULL);
     if (value->type->has_fns || value->type->kind == TYPE_TAPE) {
-        diag_report(f->c->diags, DIAG_PRINTABLE, value->span,
-                    "a value of type %s cannot be shown", tt(f, value->type));
+        diag_report(f->c->diags, DIAG_PRINTABLE, value->span, "a value of type %s cannot be shown",
+                    tt(f, value->type));
         return tree_poison(f, value->span);
     }
     if (part->form.len && !is_poison(value->type)) check_form(f, part, value->type);

@@ -14,6 +14,7 @@ libdslc_la_SOURCES += \
   %D%/deriv-sig.c \
   %D%/deriv.c %D%/deriv.h \
   %D%/dump.c \
+  %D%/effects.c \
   %D%/expr.c \
   %D%/fnvalue.c \
   %D%/generic.c \

@@ -64,8 +64,9 @@ static const char *size_name(FnChecker *f, Size s) {
 
 static void size_differs(Matcher *m, Size want, Size have, const char *have_text) {
     m->failed = true;
-    diag_report(m->f->c->diags, m->how->size_code, m->span, "%s has the wrong size: %s is %s, not %s",
-                m->how->what, have_text, size_name(m->f, have), size_name(m->f, want));
+    diag_report(m->f->c->diags, m->how->size_code, m->span,
+                "%s has the wrong size: %s is %s, not %s", m->how->what, have_text,
+                size_name(m->f, have), size_name(m->f, want));
 }
 
 static void match_size(Matcher *m, Size want, Size have, uint32_t rank, uint32_t k) {
@@ -93,10 +94,10 @@ static void match_size(Matcher *m, Size want, Size have, uint32_t rank, uint32_t
     bool known = written->kind == SIZE_CONST;
     TreeCheck check = {.a = want, .b = have, .span = m->span, .b_text = have_text};
     check.a_text = known ? "the size wanted" : want_text;
-    check.message = known ? arena_printf(m->f->c->arena, "%s: %s is {1}, not {0}", m->how->what,
-                                         have_text)
-                          : arena_printf(m->f->c->arena, "%s: %s is {1}, but %s is {0}",
-                                         m->how->what, have_text, want_text);
+    check.message =
+        known ? arena_printf(m->f->c->arena, "%s: %s is {1}, not {0}", m->how->what, have_text)
+              : arena_printf(m->f->c->arena, "%s: %s is {1}, but %s is {0}", m->how->what,
+                             have_text, want_text);
     add_check(m->f, m->node, check);
 }
 
@@ -147,8 +148,8 @@ bool require_all(FnChecker *f, uint32_t n, Tree *const *values, const Type *want
     }
     for (uint32_t pass = 0; ok && pass < 2; pass++)
         for (uint32_t i = 0; i < n; i++) {
-            Matcher m = {.f = f, .node = node, .span = values[i]->span, .how = &how[i],
-                         .later = pass == 1};
+            Matcher m = {
+                .f = f, .node = node, .span = values[i]->span, .how = &how[i], .later = pass == 1};
             match_sizes(&m, wants[i], values[i]->type);
             if (m.failed) ok = false;
         }
@@ -224,15 +225,15 @@ Tree *require(FnChecker *f, Tree *value, Type want, Tree *node, const Require *h
     if (is_poison(have)) return value;
     if (is_poison(want)) return value;
     if (have->kind == TYPE_UNIT && want->kind != TYPE_UNIT) {
-        diag_report(f->c->diags, DIAG_NO_VALUE, value->span, "%s is nothing, not a value of type %s",
-                    how->what, tt(f, want));
+        diag_report(f->c->diags, DIAG_NO_VALUE, value->span,
+                    "%s is nothing, not a value of type %s", how->what, tt(f, want));
         return tree_poison(f, value->span);
     }
     if (!same_shape(want, have) && made_array(f, value) && is_array(want) &&
         is_floating(want->elem)) {
         while (value->kind == T_BLOCK) value = value->body;
-        diag_report(f->c->diags, DIAG_ELEMENT_TYPE, value->span,
-                    "%s is of type %s, not %s", how->what, tt(f, have), tt(f, want));
+        diag_report(f->c->diags, DIAG_ELEMENT_TYPE, value->span, "%s is of type %s, not %s",
+                    how->what, tt(f, have), tt(f, want));
         const char *name = value->kind == T_LOCAL ? value->local->name->text : "w";
         diag_help(f->c->diags, (Span){0}, "declare the type: `let %s: %s = …;`", name, tt(f, want));
         return tree_poison(f, value->span);
@@ -259,8 +260,8 @@ bool require_same_dims(FnChecker *f, Type a, Type b, Tree *node, Span span, cons
                         size_name(f, a->dims[i]), bt, size_name(f, b->dims[i]));
             return false;
         }
-        TreeCheck check = {.a = a->dims[i], .b = b->dims[i], .a_text = at, .b_text = bt,
-                           .span = span};
+        TreeCheck check = {
+            .a = a->dims[i], .b = b->dims[i], .a_text = at, .b_text = bt, .span = span};
         check.message = arena_printf(f->c->arena, "the sizes differ: %s is {0}, %s is {1}", at, bt);
         add_check(f, node, check);
     }

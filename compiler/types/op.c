@@ -1,8 +1,12 @@
 /* Operators: which types meet, which conversions that makes, arrays element by element. */
 #include "types/internal.h"
 
-static bool is_comparison(AstOp op) { return op >= AST_OP_EQ && op <= AST_OP_GE; }
-static bool is_logic(AstOp op) { return op == AST_OP_AND || op == AST_OP_OR; }
+static bool is_comparison(AstOp op) {
+    return op >= AST_OP_EQ && op <= AST_OP_GE;
+}
+static bool is_logic(AstOp op) {
+    return op == AST_OP_AND || op == AST_OP_OR;
+}
 
 static Tree *no_operator(FnChecker *f, AstOp op, Tree *left, Tree *right, Span span) {
     if (right)
@@ -50,8 +54,9 @@ static bool meet(FnChecker *f, AstOp op, Tree *node, Tree *left, Tree *right, co
     *shape = is_array(lt) ? lt : is_array(rt) ? rt : NULL;
     if (!is_array(lt) || !is_array(rt)) return true;
     if (lt->rank != rt->rank) {
-        diag_report(f->c->diags, DIAG_SHAPES, node->span, "`%s` of arrays of different shapes: %s and %s",
-                    ast_op_text(op), tt(f, lt), tt(f, rt));
+        diag_report(f->c->diags, DIAG_SHAPES, node->span,
+                    "`%s` of arrays of different shapes: %s and %s", ast_op_text(op), tt(f, lt),
+                    tt(f, rt));
         help_ranks(f, op, la, lt, ra, rt);
         return false;
     }
@@ -95,8 +100,8 @@ static void report_operands(FnChecker *f, AstOp op, Tree *left, Tree *right, Spa
                   tt(f, type_array(f->c->types, other, made->type->rank, made->type->dims)));
         return;
     }
-    diag_help(f->c->diags, (Span){0}, "numbers do not convert by themselves: write `%s(%s)`", tt(f, to),
-              what ? ast_text(f, what) : "…");
+    diag_help(f->c->diags, (Span){0}, "numbers do not convert by themselves: write `%s(%s)`",
+              tt(f, to), what ? ast_text(f, what) : "…");
 }
 
 /* Both operands brought to one scalar type; false after reporting. */
@@ -139,17 +144,22 @@ static Tree *matmul(FnChecker *f, Tree *left, Tree *right, Span span, const AstN
     SizeRel rel = size_compare(inner_a, inner_b);
     const char *at = dim_text(f, an, a->rank, a->rank - 1), *bt = dim_text(f, bn, b->rank, 0);
     if (rel == SIZE_DIFFERENT) {
-        diag_report(f->c->diags, DIAG_SHAPES, span,
-                    "`@` of %s and %s: %s is %s, but %s is %s", tt(f, a), tt(f, b), at,
-                    size_text(f->c->types, one[0]), bt, size_text(f->c->types, other[0]));
+        diag_report(f->c->diags, DIAG_SHAPES, span, "`@` of %s and %s: %s is %s, but %s is %s",
+                    tt(f, a), tt(f, b), at, size_text(f->c->types, one[0]), bt,
+                    size_text(f->c->types, other[0]));
         return tree_poison(f, span);
     }
     if (rel == SIZE_UNKNOWN)
-        add_check(f, node, (TreeCheck){.a = inner_a, .b = inner_b, .a_text = at, .b_text = bt,
-                                       .span = span,
-                                       .message = arena_printf(f->c->arena,
-                                                               "the sizes of `@` differ: %s is "
-                                                               "{0}, %s is {1}", at, bt)});
+        add_check(f, node,
+                  (TreeCheck){.a = inner_a,
+                              .b = inner_b,
+                              .a_text = at,
+                              .b_text = bt,
+                              .span = span,
+                              .message = arena_printf(f->c->arena,
+                                                      "the sizes of `@` differ: %s is "
+                                                      "{0}, %s is {1}",
+                                                      at, bt)});
     Size dims[2];
     uint32_t rank = 0;
     if (a->rank == 2) dims[rank++] = a->dims[0];
@@ -201,7 +211,7 @@ static bool takes(AstOp op, Type elem) {
 }
 
 Tree *op_binary(FnChecker *f, AstOp op, Tree *left, Tree *right, Span span, const AstNode *la,
-                   const AstNode *ra) {
+                const AstNode *ra) {
     Type a = left->type, b = right->type;
     if (is_poison(a) || is_poison(b)) return tree_poison(f, span);
     if (op == AST_OP_MATMUL) return matmul(f, left, right, span, la, ra);
@@ -244,8 +254,7 @@ static void find_natural(AstNode *node, void *data) {
         find_natural(((AstBinary *)node)->left, data);
     else if (node->kind != AST_Call && node->kind != AST_Index && node->kind != AST_Comp)
         ast_children(node, find_natural, data);
-    else if (node->kind == AST_Comp)
-        find_natural(((AstComp *)node)->body, data);
+    else if (node->kind == AST_Comp) find_natural(((AstComp *)node)->body, data);
 }
 
 /* The type of two operands that are both made of literals. */
@@ -273,7 +282,10 @@ static Tree *check_power(FnChecker *f, AstBinary *node, Type expected) {
         left = check_value(f, node->left, expected);
         Natural n = NATURAL_INT;
         find_natural(node->right, &n);
-        right = check_value(f, node->right, rf && n == NATURAL_INT ? ty_i64(f) : rf ? left->type : NULL);
+        right = check_value(f, node->right,
+                            rf && n == NATURAL_INT ? ty_i64(f)
+                            : rf                   ? left->type
+                                                   : NULL);
     }
     return op_binary(f, AST_OP_POW, left, right, node->node.span, node->left, node->right);
 }

@@ -22,8 +22,8 @@ static int overload_fit(FnChecker *f, const FnDecl *decl, uint32_t at, Type arg)
         AstNode *written = sig->params[at].ast->type;
         bool fits = infer_type(f->c, decl->module, written, type, sig->generics, &bound);
         if (fits) {
-            TypeScope s = {.c = f->c, .module = decl->module, .generics = &bound, .any = true,
-                           .hint = true};
+            TypeScope s = {
+                .c = f->c, .module = decl->module, .generics = &bound, .any = true, .hint = true};
             fits = same_shape(resolve_type(&s, written), type);
         }
         for (uint32_t i = 0; fits && i < sig->generics->len; i++) {
@@ -105,7 +105,8 @@ static Tree *call_on_parts(FnChecker *f, const FnDecl *decl, AstCall *call, Type
     Tree *square = dot_parts(f, value, value, call->node.span);
     CallArg arg = {.value = square};
     Tree *root = is_poison(square->type)
-                     ? square : call_math(f, MATH_SQRT, 1, &arg, expected, call->node.span);
+                     ? square
+                     : call_math(f, MATH_SQRT, 1, &arg, expected, call->node.span);
     return with_lets(f, let != NULL, &let, root);
 }
 
@@ -123,7 +124,9 @@ Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t mat
         Tree *tree = call_reduction_fn(f, decl, call, expected);
         if (tree) return tree;
     }
-    if (!decl) return math >= 0 ? math_call(f, name, math, call, expected) : tree_poison(f, call->node.span);
+    if (!decl)
+        return math >= 0 ? math_call(f, name, math, call, expected)
+                         : tree_poison(f, call->node.span);
     if (!decl->next && math < 0) return call_decl(f, decl, call, expected);
     VEC(const FnDecl *) fits = {0};
     for (const FnDecl *d = decl; d; d = d->next) {
@@ -158,7 +161,8 @@ Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t mat
                 with_math = false;
             }
         }
-        if (!best && is_scalar_like(first) && math >= 0 && (uint32_t)math_arity(math) == call->args.len)
+        if (!best && is_scalar_like(first) && math >= 0 &&
+            (uint32_t)math_arity(math) == call->args.len)
             chosen = NULL, with_math = true; /* its message says what is wrong */
         else if (!best) choices = 0;
     } else if (with_math) {
@@ -167,8 +171,9 @@ Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t mat
     vec_free(&fits);
     Tree *result;
     if (!choices || (!chosen && !with_math)) result = no_overload(f, name, call, first);
-    else result = chosen ? call_decl(f, chosen, call, expected)
-                         : math_call(f, name, math, call, expected);
+    else
+        result = chosen ? call_decl(f, chosen, call, expected)
+                        : math_call(f, name, math, call, expected);
     f->pre_node = NULL;
     return result;
 }
@@ -203,9 +208,9 @@ Tree *call_math(FnChecker *f, int32_t row, uint32_t n, CallArg *args, Type expec
                         "argument %u of `%s` is of type %s, not %s", i + 1, name,
                         tt(f, value->type), elem ? tt(f, elem) : "f32 or f64");
             if (is_integer(t) || is_floating(t))
-                diag_help(f->c->diags, (Span){0}, "numbers do not convert by themselves: write `%s(%s)`",
-                          elem ? tt(f, elem) : "f64",
-                          args[i].node ? ast_text(f, args[i].node) : "…");
+                diag_help(
+                    f->c->diags, (Span){0}, "numbers do not convert by themselves: write `%s(%s)`",
+                    elem ? tt(f, elem) : "f64", args[i].node ? ast_text(f, args[i].node) : "…");
             return tree_poison(f, span);
         }
         elem = t;

@@ -9,7 +9,8 @@ static bool may_write(FnChecker *f, const Binding *b, AstNode *node, const char 
     if (is_poison(local->type)) return false;
     if (b->captured) {
         diag_report(f->c->diags, DIAG_LAMBDA_ASSIGN, node->span,
-                    "`%s` belongs to the outside of this lambda and cannot be %s in it", name, purpose);
+                    "`%s` belongs to the outside of this lambda and cannot be %s in it", name,
+                    purpose);
         diag_help(f->c->diags, (Span){0}, "let the lambda return the new value, or use a loop");
         return false;
     }
@@ -27,7 +28,8 @@ static bool may_write(FnChecker *f, const Binding *b, AstNode *node, const char 
         diag_report(f->c->diags, DIAG_PARALLEL_ASSIGN, node->span,
                     "`%s` belongs to the outside of %s and cannot be %s in it", name,
                     f->parallel_what ? f->parallel_what : "a parallel body", purpose);
-        diag_help(f->c->diags, (Span){0}, "its iterations run in any order: use a `for` loop, or "
+        diag_help(f->c->diags, (Span){0},
+                  "its iterations run in any order: use a `for` loop, or "
                   "`accumulate`");
         return false;
     }
@@ -140,8 +142,9 @@ Tree *place_read(FnChecker *f, const TreePlace *place) {
                 vec_push(&dims, n ? n : size_var(f->c->types, NULL));
             }
         }
-        Tree *index = make_args(f, T_INDEX, type_add_dims(f->c->types, base->elem, dims.len, dims.at),
-                                place->span, 1, &tree);
+        Tree *index =
+            make_args(f, T_INDEX, type_add_dims(f->c->types, base->elem, dims.len, dims.at),
+                      place->span, 1, &tree);
         index->nsubs = step->nsubs;
         index->subs = step->subs;
         vec_free(&dims);

@@ -3,7 +3,8 @@
 #include "types/table.h"
 #include "types/tree.h"
 
-static const char *const ACTS[] = {"Const", "Active", "Duplicated", "DuplicatedNoNeed",
+static const char *const ACTS[] = {"Const",           "Active",
+                                   "Duplicated",      "DuplicatedNoNeed",
                                    "BatchDuplicated", "BatchDuplicatedNoNeed"};
 
 static void print_dims(StrBuf *out, Type type, uint32_t n) {

@@ -11,21 +11,20 @@ typedef struct Reduction {
     Span span;
 } Reduction;
 
-static const TreeReduce OPS[] = {[BUILTIN_SUM - BUILTIN_SUM] = REDUCE_SUM,
-                                 [BUILTIN_PROD - BUILTIN_SUM] = REDUCE_PROD,
-                                 [BUILTIN_MIN - BUILTIN_SUM] = REDUCE_MIN,
-                                 [BUILTIN_MAX - BUILTIN_SUM] = REDUCE_MAX,
-                                 [BUILTIN_ALL - BUILTIN_SUM] = REDUCE_ALL,
-                                 [BUILTIN_ANY - BUILTIN_SUM] = REDUCE_ANY,
-                                 [BUILTIN_COUNT - BUILTIN_SUM] = REDUCE_COUNT,
-                                 [BUILTIN_ARGMIN - BUILTIN_SUM] = REDUCE_ARGMIN,
-                                 [BUILTIN_ARGMAX - BUILTIN_SUM] = REDUCE_ARGMAX};
+static const TreeReduce OPS[] = {
+    [BUILTIN_SUM - BUILTIN_SUM] = REDUCE_SUM,      [BUILTIN_PROD - BUILTIN_SUM] = REDUCE_PROD,
+    [BUILTIN_MIN - BUILTIN_SUM] = REDUCE_MIN,      [BUILTIN_MAX - BUILTIN_SUM] = REDUCE_MAX,
+    [BUILTIN_ALL - BUILTIN_SUM] = REDUCE_ALL,      [BUILTIN_ANY - BUILTIN_SUM] = REDUCE_ANY,
+    [BUILTIN_COUNT - BUILTIN_SUM] = REDUCE_COUNT,  [BUILTIN_ARGMIN - BUILTIN_SUM] = REDUCE_ARGMIN,
+    [BUILTIN_ARGMAX - BUILTIN_SUM] = REDUCE_ARGMAX};
 
 static bool wants_bool(TreeReduce op) {
     return op == REDUCE_ALL || op == REDUCE_ANY || op == REDUCE_COUNT;
 }
 
-static bool is_arg(TreeReduce op) { return op == REDUCE_ARGMIN || op == REDUCE_ARGMAX; }
+static bool is_arg(TreeReduce op) {
+    return op == REDUCE_ARGMIN || op == REDUCE_ARGMAX;
+}
 
 static bool wants_fn(const Reduction *r, Type elem) {
     return r->floats && is_floating(elem) &&
@@ -48,7 +47,8 @@ static Tree *refuse(const Reduction *r, Type type, Span span) {
 }
 
 /* A function of the prelude on an array of rank 1. */
-static Tree *call_on_array(FnChecker *f, const FnDecl *decl, Tree *array, AstCall *rest, Span span) {
+static Tree *call_on_array(FnChecker *f, const FnDecl *decl, Tree *array, AstCall *rest,
+                           Span span) {
     AstNode *dummy = ARENA_NEW(f->c->arena, AstNode);
     *dummy = (AstNode){.kind = AST_Tuple, .span = array->span};
     AstArg *arg = ARENA_NEW(f->c->arena, AstArg);
@@ -76,8 +76,8 @@ Tree *flatten(FnChecker *f, Tree *array) {
     if (type->rank == 1) return array;
     Size n = type->dims[0];
     for (uint32_t i = 1; i < type->rank; i++) n = size_times(f->c->types, n, type->dims[i]);
-    Tree *tree = make_args(f, T_BUILTIN, type_array(f->c->types, type->elem, 1, &n), array->span, 1,
-                           &array);
+    Tree *tree =
+        make_args(f, T_BUILTIN, type_array(f->c->types, type->elem, 1, &n), array->span, 1, &array);
     tree->builtin = BUILTIN_FLATTEN;
     return tree;
 }
@@ -107,16 +107,18 @@ static Tree *reduce_node(const Reduction *r, uint32_t nheads, TreeHead *heads, T
 /* ARRAY[i...] over made-up indices, one for each of the first N dimensions. */
 static Tree *element_at(FnChecker *f, Tree *array, uint32_t n, TreeHead *heads) {
     Type type = array->type;
-    Tree *index = make_args(f, T_INDEX, type_drop_dims(f->c->types, type, n), array->span, 1, &array);
+    Tree *index =
+        make_args(f, T_INDEX, type_drop_dims(f->c->types, type, n), array->span, 1, &array);
     index->nsubs = n;
     index->subs = ARENA_ARRAY(f->c->arena, TreeSub, n);
     for (uint32_t i = 0; i < n; i++) {
         Local *local = new_local(f, NULL, ty_i64(f), array->span);
         heads[i] = (TreeHead){.hi = make_size(f, type->dims[i], array->span),
-                              .count = type->dims[i], .span = array->span};
+                              .count = type->dims[i],
+                              .span = array->span};
         heads[i].pattern.local = local;
-        index->subs[i] = (TreeSub){.kind = SUB_INDEX, .lo = make_local(f, local, array->span),
-                                   .span = array->span};
+        index->subs[i] = (TreeSub){
+            .kind = SUB_INDEX, .lo = make_local(f, local, array->span), .span = array->span};
     }
     return index;
 }
@@ -132,7 +134,8 @@ static Tree *reduce_array(const Reduction *r, Tree *array) {
         return tree_poison(f, r->span);
     }
     if (!takes(r, type->elem)) return refuse(r, type, array->span);
-    if (wants_fn(r, type->elem)) return call_on_array(f, r->floats, flatten(f, array), NULL, r->span);
+    if (wants_fn(r, type->elem))
+        return call_on_array(f, r->floats, flatten(f, array), NULL, r->span);
     if (is_arg(r->op) && type->rank > 1) {
         Tree *let = NULL;
         array = hoist(f, array, NULL, &let);
@@ -159,18 +162,18 @@ static Tree *map_function(FnChecker *f, const FnDecl *decl, Tree *comp, uint32_t
     Tree *let = NULL;
     Tree *array = hoist(f, comp, NULL, &let);
     TreeHead *heads = ARENA_ARRAY(f->c->arena, TreeHead, inner);
-    Tree *column = make_args(f, T_INDEX, type_array(f->c->types, type->elem, n, type->dims), span, 1,
-                             &array);
+    Tree *column =
+        make_args(f, T_INDEX, type_array(f->c->types, type->elem, n, type->dims), span, 1, &array);
     column->nsubs = type->rank;
     column->subs = ARENA_ARRAY(f->c->arena, TreeSub, type->rank);
     for (uint32_t i = 0; i < n; i++) column->subs[i] = (TreeSub){.kind = SUB_RANGE, .span = span};
     for (uint32_t i = 0; i < inner; i++) {
         Local *local = new_local(f, NULL, ty_i64(f), span);
-        heads[i] = (TreeHead){.hi = make_size(f, type->dims[n + i], span),
-                              .count = type->dims[n + i], .span = span};
+        heads[i] = (TreeHead){
+            .hi = make_size(f, type->dims[n + i], span), .count = type->dims[n + i], .span = span};
         heads[i].pattern.local = local;
-        column->subs[n + i] = (TreeSub){.kind = SUB_INDEX, .lo = make_local(f, local, span),
-                                        .span = span};
+        column->subs[n + i] =
+            (TreeSub){.kind = SUB_INDEX, .lo = make_local(f, local, span), .span = span};
     }
     Tree *body = call_on_array(f, decl, flatten(f, column), rest, span);
     if (is_poison(body->type)) return body;
@@ -196,8 +199,8 @@ static Tree *reduce_heads(const Reduction *r, AstComp *comp, Type expected) {
                (is_arg(r->op) && is_array(type))) {
         result = refuse(r, type, body->span);
     } else if (wants_fn(r, elem_of(type)) ||
-               (is_array(type) && (r->op == REDUCE_MIN || r->op == REDUCE_MAX ||
-                                   r->op == REDUCE_PROD))) {
+               (is_array(type) &&
+                (r->op == REDUCE_MIN || r->op == REDUCE_MAX || r->op == REDUCE_PROD))) {
         heads.node->kind = T_COMP;
         if (heads.dependent && !heads.where) { /* of rank 1 */
             heads.where = make(f, T_BOOL, ty_bool(f), r->span);
@@ -224,8 +227,10 @@ static Tree *axis_trap(const Reduction *r, AstCall *call) {
     FnChecker *f = r->f;
     const char *x = ast_text(f, call->args.at[0]);
     diag_report(f->c->diags, DIAG_AXIS, call->node.span, "`%s` takes no axis", r->name);
-    diag_help(f->c->diags, (Span){0}, "say over which index: `[for j: %s(for i: %s[i, j])]`, or "
-              "`%s(for i: %s[i])`", r->name, x, r->name, x);
+    diag_help(f->c->diags, (Span){0},
+              "say over which index: `[for j: %s(for i: %s[i, j])]`, or "
+              "`%s(for i: %s[i])`",
+              r->name, x, r->name, x);
     return tree_poison(f, call->node.span);
 }
 
@@ -258,15 +263,16 @@ Tree *check_reduction(FnChecker *f, AstCall *node, int32_t builtin, Type expecte
     if (arg->kind == AST_Comp) return reduce_heads(&r, (AstComp *)arg, expected);
     AstArg *plain = AST_AS(Arg, arg);
     Type hint = expected && is_numeric(elem_of(expected)) && !is_arg(r.op) && !wants_bool(r.op)
-                    ? elem_of(expected) : NULL;
+                    ? elem_of(expected)
+                    : NULL;
     return reduce_array(&r, check_arg(f, plain->value, hint));
 }
 
 /* ---- mean, norm, ...: functions of the prelude on arrays of any rank ---- */
 
 bool is_reduction_name(FnChecker *f, const FnDecl *decl) {
-    static const char *const names[] = {"mean", "norm", "logsumexp", "variance", "sd", "norm1",
-                                        "norm_inf"};
+    static const char *const names[] = {"mean", "norm",  "logsumexp", "variance",
+                                        "sd",   "norm1", "norm_inf"};
     if (decl->module != f->c->modules.prelude || !decl->ast) return false;
     for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(decl->name->text, names[i])) return true;
@@ -288,7 +294,8 @@ Tree *call_reduction_fn(FnChecker *f, const FnDecl *decl, AstCall *call, Type ex
         return map_function(f, decl, array, heads.where ? 1 : heads.n, NULL, span);
     }
     AstNode *first = call->args.at[0];
-    if (first->kind != AST_Arg || ((AstArg *)first)->name.sym || is_flexible(f, ((AstArg *)first)->value))
+    if (first->kind != AST_Arg || ((AstArg *)first)->name.sym ||
+        is_flexible(f, ((AstArg *)first)->value))
         return NULL;
     AstNode *node = ((AstArg *)first)->value;
     Tree *value = check_arg(f, node, NULL);

@@ -93,7 +93,8 @@ static Size dim_name(TypeScope *s, AstName *node, bool whole) {
         bool is_var = is_scalar_of(b->local->type, SCALAR_I64);
         diag_report(s->c->diags, DIAG_SIZE_KIND, node->node.span,
                     is_var ? "`%s` is a variable: a size must not change"
-                           : "`%s` is no i64, so that it is no size", name->text);
+                           : "`%s` is no i64, so that it is no size",
+                    name->text);
         if (is_var) diag_help(s->c->diags, (Span){0}, "take its value: `let n = %s;`", name->text);
         return size_any(s->c->types);
     }
@@ -108,7 +109,8 @@ static Size dim_name(TypeScope *s, AstName *node, bool whole) {
     } else {
         diag_report(s->c->diags, DIAG_SIZE_UNBOUND, node->node.span,
                     "the size `%s` is bound nowhere", name->text);
-        diag_help(s->c->diags, (Span){0}, "a size is bound by standing alone as a dimension of a "
+        diag_help(s->c->diags, (Span){0},
+                  "a size is bound by standing alone as a dimension of a "
                   "parameter: expressions are checked, never solved");
     }
     return size_any(s->c->types);
@@ -155,7 +157,9 @@ Size resolve_dim(TypeScope *s, AstNode *dim) {
 
 /* ---- types ---- */
 
-static Type poison(TypeScope *s) { return type_poison(s->c->types); }
+static Type poison(TypeScope *s) {
+    return type_poison(s->c->types);
+}
 
 static int scalar_of_name(Sym name) {
     for (int i = 0; i < SCALAR_COUNT; i++)
@@ -185,9 +189,8 @@ static Type resolve_struct(TypeScope *s, const StructDecl *decl, AstTypeName *no
     Type whole = struct_type(s->c, decl);
     if (is_poison(whole)) return whole;
     if (node->dims.len > decl->nsizes && !s->hint)
-        diag_report(s->c->diags, DIAG_STRUCT_SIZES, node->node.span,
-                    "`%s` has %u size%s, not %u", decl->name->text, decl->nsizes,
-                    decl->nsizes == 1 ? "" : "s", node->dims.len);
+        diag_report(s->c->diags, DIAG_STRUCT_SIZES, node->node.span, "`%s` has %u size%s, not %u",
+                    decl->name->text, decl->nsizes, decl->nsizes == 1 ? "" : "s", node->dims.len);
     Map map = {0};
     for (uint32_t i = 0; i < decl->nsizes; i++) {
         Size size = i < node->dims.len ? resolve_dim(s, node->dims.at[i])
@@ -260,8 +263,8 @@ static Type resolve_tuple(TypeScope *s, AstTypeTuple *node) {
     for (uint32_t i = 0; i < node->parts.len; i++) {
         AstTypePart *part = AST_AS(TypePart, node->parts.at[i]);
         uint8_t act = part->act ? (uint8_t)(((AstActivity *)part->act)->kind + 1) : 0;
-        parts[i] = (TypePart){.name = part->name.sym, .type = resolve_type(s, part->type),
-                              .act = act};
+        parts[i] =
+            (TypePart){.name = part->name.sym, .type = resolve_type(s, part->type), .act = act};
         for (uint32_t k = 0; k < i && part->name.sym && !s->hint; k++)
             if (parts[k].name == part->name.sym)
                 diag_report(s->c->diags, DIAG_NAME_TWICE, part->name.span,

@@ -14,8 +14,8 @@ Binding *scope_find(FnChecker *f, Sym name) {
 
 Local *new_local(FnChecker *f, Sym name, Type type, Span span) {
     Local *local = ARENA_NEW(f->c->arena, Local);
-    *local = (Local){.name = name, .type = type, .span = span, .owner = f->inst,
-                     .id = f->locals.len};
+    *local =
+        (Local){.name = name, .type = type, .span = span, .owner = f->inst, .id = f->locals.len};
     vec_push(&f->locals, local);
     return local;
 }

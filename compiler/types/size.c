@@ -37,8 +37,8 @@ static bool equal_size(Size a, Size b) {
 
 static Size size_intern(TypeTable *t, SizeKind kind, int64_t value, uint32_t n, Size *terms,
                         const int64_t *coefs) {
-    struct SizeInfo key = {.kind = kind, .value = value, .nterms = n, .terms = terms,
-                           .coefs = coefs};
+    struct SizeInfo key = {
+        .kind = kind, .value = value, .nterms = n, .terms = terms, .coefs = coefs};
     uint64_t hash = hash_size(&key);
     SizeEntry *first = map_get(&t->sizes, hash);
     for (SizeEntry *e = first; e; e = e->next)
@@ -64,7 +64,9 @@ Size size_const(TypeTable *t, int64_t value) {
     return size_intern(t, SIZE_CONST, value, 0, NULL, NULL);
 }
 
-Size size_any(TypeTable *t) { return size_intern(t, SIZE_ANY, 0, 0, NULL, NULL); }
+Size size_any(TypeTable *t) {
+    return size_intern(t, SIZE_ANY, 0, 0, NULL, NULL);
+}
 
 Size size_var(TypeTable *t, Sym name) {
     struct SizeInfo key = {.kind = SIZE_VAR, .id = ++t->next_size, .name = name};
@@ -73,7 +75,9 @@ Size size_var(TypeTable *t, Sym name) {
     return s;
 }
 
-uint32_t size_mark(const TypeTable *t) { return t->next_size + 1; }
+uint32_t size_mark(const TypeTable *t) {
+    return t->next_size + 1;
+}
 
 /* ---- polynomials ---- */
 
@@ -170,8 +174,7 @@ Size size_times(TypeTable *t, Size a, Size b) {
     for (uint32_t i = 0; !p.overflow && i < pa.terms.len; i++)
         for (uint32_t k = 0; k < pb.terms.len; k++) {
             int64_t coef;
-            p.overflow |=
-                __builtin_mul_overflow(pa.terms.at[i].coef, pb.terms.at[k].coef, &coef);
+            p.overflow |= __builtin_mul_overflow(pa.terms.at[i].coef, pb.terms.at[k].coef, &coef);
             poly_add(&p, monomial_mul(t, pa.terms.at[i].of, pb.terms.at[k].of), coef);
         }
     vec_free(&pa.terms);
@@ -229,8 +232,8 @@ Size size_subst(TypeTable *t, Size s, const Map *map) {
     case SIZE_SUM: {
         Size sum = size_const(t, 0);
         for (uint32_t i = 0; i < s->nterms; i++)
-            sum = size_plus(t, sum, size_times(t, size_const(t, s->coefs[i]),
-                                            size_subst(t, s->terms[i], map)));
+            sum = size_plus(
+                t, sum, size_times(t, size_const(t, s->coefs[i]), size_subst(t, s->terms[i], map)));
         return sum;
     }
     case SIZE_PROD: {

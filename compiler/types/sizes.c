@@ -16,8 +16,10 @@ static Size size_of_op(FnChecker *f, const Tree *value) {
     case AST_OP_ADD: return size_plus(t, a, b);
     case AST_OP_SUB: return size_minus(t, a, b);
     case AST_OP_MUL: return size_times(t, a, b);
-    case AST_OP_DIV: return b->kind == SIZE_CONST && b->value > 0 ? size_binary(t, SIZE_DIV, a, b) : NULL;
-    case AST_OP_MOD: return b->kind == SIZE_CONST && b->value > 0 ? size_binary(t, SIZE_MOD, a, b) : NULL;
+    case AST_OP_DIV:
+        return b->kind == SIZE_CONST && b->value > 0 ? size_binary(t, SIZE_DIV, a, b) : NULL;
+    case AST_OP_MOD:
+        return b->kind == SIZE_CONST && b->value > 0 ? size_binary(t, SIZE_MOD, a, b) : NULL;
     default: return NULL;
     }
 }

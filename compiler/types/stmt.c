@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-static Tree *nothing(FnChecker *f, Span span) { return make(f, T_BLOCK, ty_unit(f), span); }
+static Tree *nothing(FnChecker *f, Span span) {
+    return make(f, T_BLOCK, ty_unit(f), span);
+}
 
 /* ---- let ---- */
 
@@ -24,11 +26,15 @@ static bool declared_function(FnChecker *f, Type declared, const Tree *value) {
 /* The declared type of a let, its new size names bound to the sizes of the value. */
 static Type declare(FnChecker *f, AstLet *node, Tree **value, Tree *let, bool var) {
     Map sizes = {0}, bind = {0};
-    TypeScope s = {.f = f, .c = f->c, .module = f->module, .generics = f->generics,
-                   .sizes = &sizes, .bind = true, .any = true};
+    TypeScope s = {.f = f,
+                   .c = f->c,
+                   .module = f->module,
+                   .generics = f->generics,
+                   .sizes = &sizes,
+                   .bind = true,
+                   .any = true};
     Type declared = resolve_type(&s, node->type);
-    for (uint32_t i = 0; i < sizes.len; i++)
-        is_open(sizes.values[i], &bind);
+    for (uint32_t i = 0; i < sizes.len; i++) is_open(sizes.values[i], &bind);
     *value = check_value(f, node->value, declared);
     Type type = ty_poison(f);
     if (declared->kind == TYPE_FN) {
@@ -39,7 +45,9 @@ static Type declare(FnChecker *f, AstLet *node, Tree **value, Tree *let, bool va
         if (node->pattern->kind == AST_PatName)
             what = arena_printf(f->c->arena, "the value of `%s`",
                                 ((AstPatName *)node->pattern)->name.sym->text);
-        Require how = {.code = DIAG_LET_TYPE, .size_code = DIAG_SIZE_ASSIGN, .what = what,
+        Require how = {.code = DIAG_LET_TYPE,
+                       .size_code = DIAG_SIZE_ASSIGN,
+                       .what = what,
                        .have = is_array((*value)->type) ? ast_text(f, node->value) : NULL,
                        .bind = &bind};
         Type have = (*value)->type;
@@ -110,8 +118,12 @@ static Tree *check_let(FnChecker *f, AstLet *node) {
         Binding *b = &vec_last(&f->scope);
         if (!node->var) local_set_size(f, let->pattern.local, size_of_tree(f, value));
         if (node->type && node->type->kind == AST_TypeFn) {
-            TypeScope s = {.f = f, .c = f->c, .module = f->module, .generics = f->generics,
-                           .any = true, .hint = true};
+            TypeScope s = {.f = f,
+                           .c = f->c,
+                           .module = f->module,
+                           .generics = f->generics,
+                           .any = true,
+                           .hint = true};
             b->fn_type = resolve_type(&s, node->type);
         }
         if (made_array(f, value) && !node->type)
@@ -138,7 +150,8 @@ static bool literal_trap(FnChecker *f, AstAssign *node, const Tree *value) {
     if (!b || !b->int_literal || !is_integer(b->local->type)) return false;
     diag_report(f->c->diags, DIAG_INT_VARIABLE, node->node.span,
                 "`%s` is an i64, because its first value is the integer literal, but this is of "
-                "type %s", b->name->text, tt(f, value->type));
+                "type %s",
+                b->name->text, tt(f, value->type));
     diag_note(f->c->diags, b->local->span, "it is declared here");
     diag_help(f->c->diags, (Span){0}, "write `var %s = 0.0`", b->name->text);
     b->int_literal = false;
@@ -148,7 +161,8 @@ static bool literal_trap(FnChecker *f, AstAssign *node, const Tree *value) {
 static Tree *assign_compound(FnChecker *f, AstAssign *node, TreePlace *place, Tree *tree) {
     Type hint = elem_of(place->type);
     AstOp op = (AstOp)node->op;
-    if (op == AST_OP_POW) hint = is_flexible(f, node->value) && node->value->kind == AST_Int ? ty_i64(f) : hint;
+    if (op == AST_OP_POW)
+        hint = is_flexible(f, node->value) && node->value->kind == AST_Int ? ty_i64(f) : hint;
     Tree *value = check_value(f, node->value, op == AST_OP_MATMUL ? NULL : hint);
     if (is_poison(value->type)) return value;
     if (literal_trap(f, node, value)) return tree_poison(f, node->node.span);
@@ -279,8 +293,7 @@ static Tree *check_jump(FnChecker *f, AstNode *node, TreeKind kind) {
             diag_report(f->c->diags, DIAG_PARALLEL_JUMP, node->span,
                         "`%s` cannot leave %s: its iterations run in any order", word,
                         f->parallel_what);
-        else
-            diag_report(f->c->diags, DIAG_NO_LOOP, node->span, "`%s` stands in no loop", word);
+        else diag_report(f->c->diags, DIAG_NO_LOOP, node->span, "`%s` stands in no loop", word);
         return nothing(f, node->span);
     }
     return make(f, kind, ty_unit(f), node->span);

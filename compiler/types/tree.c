@@ -88,20 +88,44 @@ void add_check(FnChecker *f, Tree *node, TreeCheck check) {
     node->checks = checks;
 }
 
-const char *tt(FnChecker *f, Type type) { return type_text(f->c->types, type); }
+const char *tt(FnChecker *f, Type type) {
+    return type_text(f->c->types, type);
+}
 
-bool is_integer(Type t) { return is_scalar(t) && scalar_is_int(t->scalar); }
-bool is_floating(Type t) { return is_scalar(t) && scalar_is_float(t->scalar); }
-bool is_complex(Type t) { return is_scalar(t) && scalar_is_complex(t->scalar); }
-bool is_numeric(Type t) { return is_scalar(t) && t->scalar != SCALAR_BOOL; }
-bool is_bool(Type t) { return is_scalar_of(t, SCALAR_BOOL); }
+bool is_integer(Type t) {
+    return is_scalar(t) && scalar_is_int(t->scalar);
+}
+bool is_floating(Type t) {
+    return is_scalar(t) && scalar_is_float(t->scalar);
+}
+bool is_complex(Type t) {
+    return is_scalar(t) && scalar_is_complex(t->scalar);
+}
+bool is_numeric(Type t) {
+    return is_scalar(t) && t->scalar != SCALAR_BOOL;
+}
+bool is_bool(Type t) {
+    return is_scalar_of(t, SCALAR_BOOL);
+}
 
-Type ty_i64(FnChecker *f) { return type_scalar(f->c->types, SCALAR_I64); }
-Type ty_f64(FnChecker *f) { return type_scalar(f->c->types, SCALAR_F64); }
-Type ty_bool(FnChecker *f) { return type_scalar(f->c->types, SCALAR_BOOL); }
-Type ty_str(FnChecker *f) { return type_str(f->c->types); }
-Type ty_unit(FnChecker *f) { return type_unit(f->c->types); }
-Type ty_poison(FnChecker *f) { return type_poison(f->c->types); }
+Type ty_i64(FnChecker *f) {
+    return type_scalar(f->c->types, SCALAR_I64);
+}
+Type ty_f64(FnChecker *f) {
+    return type_scalar(f->c->types, SCALAR_F64);
+}
+Type ty_bool(FnChecker *f) {
+    return type_scalar(f->c->types, SCALAR_BOOL);
+}
+Type ty_str(FnChecker *f) {
+    return type_str(f->c->types);
+}
+Type ty_unit(FnChecker *f) {
+    return type_unit(f->c->types);
+}
+Type ty_poison(FnChecker *f) {
+    return type_poison(f->c->types);
+}
 
 const char *ast_text(FnChecker *f, const AstNode *node) {
     const SourceFile *file = sources_file(f->c->sources, node->span.begin);

@@ -20,9 +20,9 @@ typedef struct Local {
     Sym name;
     Span span;
     Type type;
-    bool var;        /* assignable */
-    bool mut;        /* a mut parameter: its last value goes back to the caller */
-    bool is_const;   /* declared Const: each value stored is cut (stop) */
+    bool var;      /* assignable */
+    bool mut;      /* a mut parameter: its last value goes back to the caller */
+    bool is_const; /* declared Const: each value stored is cut (stop) */
     /* Of an immutable i64 that is, or may be, an array size: what it is.  If this is a SIZE_VAR
        that is not known where the local gets its value, the local's value is what it stands for. */
     Size size;
@@ -33,51 +33,60 @@ typedef struct Local {
 } Local;
 
 typedef enum FnKind {
-    FN_NAMED, FN_LAMBDA, FN_DERIV, FN_EXTERN,
-    FN_ROW,    /* a row of math.def or builtins.def */
-    FN_OPAQUE  /* stands for any function of a type, where a generic function is checked by itself;
-                  never in what is lowered */
+    FN_NAMED,
+    FN_LAMBDA,
+    FN_DERIV,
+    FN_EXTERN,
+    FN_ROW,   /* a row of math.def or builtins.def */
+    FN_OPAQUE /* stands for any function of a type, where a generic function is checked by itself;
+                 never in what is lowered */
 } FnKind;
 
 /* What a TYPE_FNVAL is. */
 typedef struct FnValue {
     FnKind kind;
-    const struct FnDecl *decl;  /* NAMED, EXTERN */
-    AstLambda *lambda;          /* LAMBDA */
-    Instance *lambda_in;        /* the instance where it was written */
+    const struct FnDecl *decl; /* NAMED, EXTERN */
+    AstLambda *lambda;         /* LAMBDA */
+    Instance *lambda_in;       /* the instance where it was written */
     /* Captured values, in the order in which the run-time tuple has them.  LAMBDA: variables of
        lambda_in (for nested lambdas possibly its captures).  DERIV: those of its operand. */
     uint32_t ncaptures;
-    Local **captures;           /* outer variables; types are theirs */
+    Local **captures; /* outer variables; types are theirs */
     const struct DerivSpec *deriv;
-    int32_t math, builtin;      /* ROW; also of a NAMED function with such a row beside it; else -1 */
-    Instance *instance;         /* NAMED with type arguments, dot<f32>: that instance; else NULL */
-    Type opaque;                /* OPAQUE: its TYPE_FN */
-    const char *name;           /* for messages */
+    int32_t math, builtin; /* ROW; also of a NAMED function with such a row beside it; else -1 */
+    Instance *instance;    /* NAMED with type arguments, dot<f32>: that instance; else NULL */
+    Type opaque;           /* OPAQUE: its TYPE_FN */
+    const char *name;      /* for messages */
 } FnValue;
 
 /* ---- derivatives ---- */
-typedef enum DerivPart { DERIV_PART_GRAD, DERIV_PART_JVP, DERIV_PART_FORWARD, DERIV_PART_REVERSE } DerivPart;
+typedef enum DerivPart {
+    DERIV_PART_GRAD,
+    DERIV_PART_JVP,
+    DERIV_PART_FORWARD,
+    DERIV_PART_REVERSE
+} DerivPart;
 
 typedef struct DerivSpec {
     DerivPart part;
     const FnValue *base;
-    Instance *base_instance;    /* the instance that is differentiated */
-    uint8_t *act;               /* ActKind of each parameter of the base, in order */
+    Instance *base_instance; /* the instance that is differentiated */
+    uint8_t *act;            /* ActKind of each parameter of the base, in order */
     bool primal, seed, strong_zero, deferred;
-    uint32_t width;             /* 0: no batch */
+    uint32_t width; /* 0: no batch */
     /* How the derivative's own parameters and results come from the base's: */
     struct DerivSlot *params, *results;
     uint32_t nparams, nresults;
 } DerivSpec;
 
 typedef enum DerivRole {
-    ROLE_PRIMAL,     /* parameter `of` of the base; as a result: the primal result */
-    ROLE_SHADOW,     /* of parameter `of`: mut memory, added into by the law of shadows */
-    ROLE_TANGENT,    /* of parameter `of`; as a result: of the result */
-    ROLE_SEED, ROLE_TAPE,
+    ROLE_PRIMAL,  /* parameter `of` of the base; as a result: the primal result */
+    ROLE_SHADOW,  /* of parameter `of`: mut memory, added into by the law of shadows */
+    ROLE_TANGENT, /* of parameter `of`; as a result: of the result */
+    ROLE_SEED,
+    ROLE_TAPE,
     ROLE_RESULT_SHADOW, /* zeros like the result */
-    ROLE_COTANGENT,  /* result: derivative for parameter `of` */
+    ROLE_COTANGENT,     /* result: derivative for parameter `of` */
 } DerivRole;
 
 typedef struct DerivSlot {
@@ -89,7 +98,13 @@ typedef struct DerivSlot {
 } DerivSlot;
 
 /* ---- instances: one body for one choice of types ---- */
-typedef enum InstanceKind { INSTANCE_FN, INSTANCE_LAMBDA, INSTANCE_EXTERN, INSTANCE_DERIV, INSTANCE_RULE } InstanceKind;
+typedef enum InstanceKind {
+    INSTANCE_FN,
+    INSTANCE_LAMBDA,
+    INSTANCE_EXTERN,
+    INSTANCE_DERIV,
+    INSTANCE_RULE
+} InstanceKind;
 
 struct Instance {
     InstanceKind kind;
@@ -98,62 +113,67 @@ struct Instance {
                                   wrapper of a row */
     const struct ConstDecl *constant; /* FN without parameters whose result is this constant */
     Span span;
-    uint32_t ncaptures;        /* LAMBDA and derivatives of it: the first parameters are captures */
-    uint32_t nparams;          /* captures included */
-    Local **params;            /* RULE: parameters of f, tangents of the non-Const ones, result */
-    uint8_t *act;              /* declared (or default) ActKind of each parameter; captures: CONST */
-    uint8_t result_act;        /* of the whole result; parts of a tuple: in its type */
-    Type result;               /* TYPE_UNIT: none */
-    Tree *body;                /* FN, LAMBDA, RULE */
-    Local **locals;            /* all of them, by id */
+    uint32_t ncaptures; /* LAMBDA and derivatives of it: the first parameters are captures */
+    uint32_t nparams;   /* captures included */
+    Local **params;     /* RULE: parameters of f, tangents of the non-Const ones, result */
+    uint8_t *act;       /* declared (or default) ActKind of each parameter; captures: CONST */
+    uint8_t result_act; /* of the whole result; parts of a tuple: in its type */
+    Type result;        /* TYPE_UNIT: none */
+    Tree *body;         /* FN, LAMBDA, RULE */
+    Local **locals;     /* all of them, by id */
     uint32_t nlocals;
-    DerivSpec *deriv;          /* DERIV */
+    DerivSpec *deriv; /* DERIV */
     /* A derivative rule that covers this instance, or NULL. */
     Instance *rule;
-    bool *rule_active;         /* which parameters it covers */
-    bool small;                /* worth inlining always: lambdas, one-line functions */
-    bool checked, failed;      /* failed: errors were reported in it */
+    bool *rule_active;    /* which parameters it covers */
+    bool small;           /* worth inlining always: lambdas, one-line functions */
+    bool checked, failed; /* failed: errors were reported in it */
     uint32_t id;
 };
 
 /* ---- expressions and statements ---- */
 typedef enum TreeKind {
     /* values */
-    T_INT, T_FLOAT, T_BOOL, T_STR, /* constants of the node's type (value, real, text) */
-    T_LOCAL,      /* local */
-    T_SIZE,       /* an i64 that is a size of a type: size */
-    T_OP,         /* op (AstOp, not MATMUL; AND OR only lifted), args; lifted: element by element */
-    T_MATH,       /* builtin = row of math.def; lifted */
-    T_SCALAR_FN,  /* builtin = a SCALAR row of builtins.def; lifted */
-    T_CAST,       /* args[0] to the node's type (element type if lifted) */
-    T_LOGIC,      /* op AND or OR with short cut, on scalars */
-    T_MATMUL,     /* args[0] @ args[1] */
-    T_BUILTIN,    /* builtin = row of builtins.def, args.  REDUCE, SCAN, ACCUMULATE, PARTS: args[0] is
-                     the function (T_FN or a value of its type), instance what it is for the
-                     element type (parts: for f64, instance32 for f32) */
-    T_CALL,       /* instance, args in parameter order, captures first; lifted */
-    T_FN,         /* a function value: args are its captures */
-    T_TUPLE,      /* args; also structs and complex numbers */
-    T_PART,       /* part `index` of args[0] (tuple, struct, function value; re, im of complex);
-                     of an array of tuples or structs: the component array */
-    T_ARRAY,      /* args are elements or sub-arrays; a new first dimension */
-    T_INDEX,      /* args[0], subs */
-    T_COMP,       /* heads, where, body -> array; with where of rank 1, whatever the number of heads */
-    T_REDUCE,     /* reduce, heads, where, body -> scalar (or array, element by element).  Also of a
-                     whole array: its heads are made up. */
-    T_IF,         /* args[0], body, other (may be NULL for a unit if) */
-    T_BLOCK,      /* stmts, body (value or NULL) */
-    T_INTERPOLATE,/* args: str constants and values; forms[i]: printf form or NULL */
+    T_INT,
+    T_FLOAT,
+    T_BOOL,
+    T_STR,       /* constants of the node's type (value, real, text) */
+    T_LOCAL,     /* local */
+    T_SIZE,      /* an i64 that is a size of a type: size */
+    T_OP,        /* op (AstOp, not MATMUL; AND OR only lifted), args; lifted: element by element */
+    T_MATH,      /* builtin = row of math.def; lifted */
+    T_SCALAR_FN, /* builtin = a SCALAR row of builtins.def; lifted */
+    T_CAST,      /* args[0] to the node's type (element type if lifted) */
+    T_LOGIC,     /* op AND or OR with short cut, on scalars */
+    T_MATMUL,    /* args[0] @ args[1] */
+    T_BUILTIN, /* builtin = row of builtins.def, args.  REDUCE, SCAN, ACCUMULATE, PARTS: args[0] is
+                  the function (T_FN or a value of its type), instance what it is for the
+                  element type (parts: for f64, instance32 for f32) */
+    T_CALL,    /* instance, args in parameter order, captures first; lifted */
+    T_FN,      /* a function value: args are its captures */
+    T_TUPLE,   /* args; also structs and complex numbers */
+    T_PART,    /* part `index` of args[0] (tuple, struct, function value; re, im of complex);
+                  of an array of tuples or structs: the component array */
+    T_ARRAY,   /* args are elements or sub-arrays; a new first dimension */
+    T_INDEX,   /* args[0], subs */
+    T_COMP,    /* heads, where, body -> array; with where of rank 1, whatever the number of heads */
+    T_REDUCE,  /* reduce, heads, where, body -> scalar (or array, element by element).  Also of a
+                  whole array: its heads are made up. */
+    T_IF,      /* args[0], body, other (may be NULL for a unit if) */
+    T_BLOCK,   /* stmts, body (value or NULL) */
+    T_INTERPOLATE, /* args: str constants and values; forms[i]: printf form or NULL */
     /* statements: type is TYPE_UNIT */
-    T_LET,        /* pattern = args[0] */
-    T_ASSIGN,     /* place, args[0]; op: compound operator or AST_OP_NONE.  Several places: a tuple
-                     assignment, args[0] a tuple */
-    T_EXPR,       /* args[0] for its effect */
-    T_ASSERT,     /* args[0]; args[1]: message (str) if nargs > 1; texts of both sides of a
-                     comparison: compare (a, b evaluated values to show) */
-    T_RETURN, T_BREAK, T_CONTINUE,
-    T_FOR,        /* heads (one), body; checkpoint */
-    T_WHILE,      /* args[0], body; checkpoint */
+    T_LET,    /* pattern = args[0] */
+    T_ASSIGN, /* place, args[0]; op: compound operator or AST_OP_NONE.  Several places: a tuple
+                 assignment, args[0] a tuple */
+    T_EXPR,   /* args[0] for its effect */
+    T_ASSERT, /* args[0]; args[1]: message (str) if nargs > 1; texts of both sides of a
+                 comparison: compare (a, b evaluated values to show) */
+    T_RETURN,
+    T_BREAK,
+    T_CONTINUE,
+    T_FOR,   /* heads (one), body; checkpoint */
+    T_WHILE, /* args[0], body; checkpoint */
     T_POISON,
 } TreeKind;
 
@@ -166,18 +186,18 @@ typedef struct TreeSub {
 
 /* A pattern with its variables; a record of what is taken apart. */
 typedef struct TreePattern {
-    Local *local;          /* a name */
-    uint32_t nparts;       /* a tuple or struct taken apart; 0 and no local: `_` */
+    Local *local;    /* a name */
+    uint32_t nparts; /* a tuple or struct taken apart; 0 and no local: `_` */
     struct TreePattern *parts;
 } TreePattern;
 
 typedef struct TreeHead {
-    TreePattern pattern;   /* an index (i64), or what an element of `array` is taken apart into */
-    Tree *lo, *hi, *step;  /* a range (step NULL: 1); lo NULL: from 0 */
-    Tree *array;           /* for x in array */
+    TreePattern pattern;  /* an index (i64), or what an element of `array` is taken apart into */
+    Tree *lo, *hi, *step; /* a range (step NULL: 1); lo NULL: from 0 */
+    Tree *array;          /* for x in array */
     /* A range left out: from 0 to these sizes, which must agree: first the size, then the others
        with the texts of what they belong to are in the node's checks. */
-    Size count;            /* the number of trips as a size, if it is one; else NULL */
+    Size count; /* the number of trips as a size, if it is one; else NULL */
     Span span;
 } TreeHead;
 
@@ -187,17 +207,17 @@ typedef struct TreePlace {
     uint32_t nsteps;
     struct TreeStep {
         bool is_part;
-        uint32_t part;       /* field or tuple part */
+        uint32_t part; /* field or tuple part */
         uint32_t nsubs;
         TreeSub *subs;
-    } *steps;
+    } * steps;
     Type type;
     Span span;
 } TreePlace;
 
 /* Two sizes that must be equal (run-time check), made when the node's arguments have been evaluated
-   and before anything else of it is: before the loops of a COMP or REDUCE run, before a LET binds or
-   an ASSIGN stores.  Those of a BLOCK are made when its value has been evaluated. */
+   and before anything else of it is: before the loops of a COMP or REDUCE run, before a LET binds
+   or an ASSIGN stores.  Those of a BLOCK are made when its value has been evaluated. */
 typedef struct TreeCheck {
     Size a, b;
     const char *a_text, *b_text; /* "columns of X", "len(w)": what they belong to */
@@ -213,8 +233,15 @@ typedef struct TreeOverlap {
 } TreeOverlap;
 
 typedef enum TreeReduce {
-    REDUCE_SUM, REDUCE_PROD, REDUCE_ALL, REDUCE_ANY, REDUCE_COUNT, REDUCE_ARGMIN, REDUCE_ARGMAX,
-    REDUCE_MIN, REDUCE_MAX
+    REDUCE_SUM,
+    REDUCE_PROD,
+    REDUCE_ALL,
+    REDUCE_ANY,
+    REDUCE_COUNT,
+    REDUCE_ARGMIN,
+    REDUCE_ARGMAX,
+    REDUCE_MIN,
+    REDUCE_MAX
 } TreeReduce;
 
 struct Tree {
@@ -225,41 +252,42 @@ struct Tree {
     Tree **args;
     uint32_t nchecks;
     TreeCheck *checks;
-    bool lifted;            /* element by element over the array arguments (at least one) */
-    int32_t op;             /* AstOp */
+    bool lifted; /* element by element over the array arguments (at least one) */
+    int32_t op;  /* AstOp */
     int32_t builtin;
     TreeReduce reduce;
-    int64_t value;          /* INT, BOOL */
-    double real;            /* FLOAT (already rounded if f32) */
-    AstText text;           /* STR */
+    int64_t value; /* INT, BOOL */
+    double real;   /* FLOAT (already rounded if f32) */
+    AstText text;  /* STR */
     Local *local;
     Size size;
-    Instance *instance;     /* CALL; FN: NULL */
-    Instance *instance32;   /* BUILTIN PARTS */
+    Instance *instance;   /* CALL; FN: NULL */
+    Instance *instance32; /* BUILTIN PARTS */
     /* CALL: for a mut parameter (by parameter number) the place that is passed; else NULL (but see
        overlaps).  args[i] reads the same place: evaluate one of them.  The array is NULL if there
        is no mut parameter. */
     TreePlace **places;
     uint32_t noverlaps;
     TreeOverlap *overlaps;
-    uint32_t index;         /* PART */
+    uint32_t index; /* PART */
     uint32_t nsubs;
-    TreeSub *subs;          /* INDEX */
+    TreeSub *subs; /* INDEX */
     uint32_t nheads;
     TreeHead *heads;
     Tree *where, *body, *other;
     uint32_t nstmts;
     Tree **stmts;
     const char **forms;
-    TreePattern pattern;    /* LET */
+    TreePattern pattern; /* LET */
     uint32_t nplaces;
-    TreePlace *targets;     /* ASSIGN */
-    int64_t checkpoint;     /* FOR, WHILE: 0 none given, > 0 k states, or CHECKPOINT_... */
+    TreePlace *targets; /* ASSIGN */
+    int64_t checkpoint; /* FOR, WHILE: 0 none given, > 0 k states, or CHECKPOINT_... */
 };
 
 /* ---- construction (tree.c) ---- */
 Tree *tree_new(Arena *arena, TreeKind kind, Type type, Span span);
-Tree *tree_new_args(Arena *arena, TreeKind kind, Type type, Span span, uint32_t n, Tree *const *args);
+Tree *tree_new_args(Arena *arena, TreeKind kind, Type type, Span span, uint32_t n,
+                    Tree *const *args);
 const char *tree_kind_name(TreeKind kind);
 /* An indented dump, for tests and debugging. */
 void tree_dump(StrBuf *out, const Tree *tree);

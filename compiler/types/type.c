@@ -12,12 +12,22 @@ static const struct {
 #undef SCALAR
 };
 
-const char *scalar_name(Scalar s) { return SCALARS[s].name; }
-bool scalar_is_float(Scalar s) { return SCALARS[s].cls == FLOAT || SCALARS[s].cls == STORE; }
-bool scalar_is_int(Scalar s) { return SCALARS[s].cls == SINT || SCALARS[s].cls == UINT; }
-bool scalar_is_complex(Scalar s) { return SCALARS[s].cls == COMPLEX; }
+const char *scalar_name(Scalar s) {
+    return SCALARS[s].name;
+}
+bool scalar_is_float(Scalar s) {
+    return SCALARS[s].cls == FLOAT || SCALARS[s].cls == STORE;
+}
+bool scalar_is_int(Scalar s) {
+    return SCALARS[s].cls == SINT || SCALARS[s].cls == UINT;
+}
+bool scalar_is_complex(Scalar s) {
+    return SCALARS[s].cls == COMPLEX;
+}
 
-static uint64_t mix_ptr(uint64_t h, const void *p) { return hash_mix(h, (uint64_t)(uintptr_t)p); }
+static uint64_t mix_ptr(uint64_t h, const void *p) {
+    return hash_mix(h, (uint64_t)(uintptr_t)p);
+}
 
 static uint64_t hash_type(const struct TypeInfo *t) {
     uint64_t h = hash_mix((uint64_t)t->kind, (uint64_t)t->scalar);
@@ -51,10 +61,10 @@ static bool equal_type(Type a, Type b) {
 }
 
 static void set_flags(struct TypeInfo *t) {
-    bool of_scalar = t->kind == TYPE_SCALAR &&
-                     (scalar_is_float(t->scalar) || scalar_is_complex(t->scalar));
-    t->has_floats = of_scalar || (t->kind == TYPE_ARRAY && t->elem->has_floats) ||
-                    t->kind == TYPE_TAPE;
+    bool of_scalar =
+        t->kind == TYPE_SCALAR && (scalar_is_float(t->scalar) || scalar_is_complex(t->scalar));
+    t->has_floats =
+        of_scalar || (t->kind == TYPE_ARRAY && t->elem->has_floats) || t->kind == TYPE_TAPE;
     t->has_fns = t->kind == TYPE_FN || t->kind == TYPE_FNVAL;
     t->weight = t->kind == TYPE_ARRAY ? t->elem->weight : 1;
     for (uint32_t i = 0; i < t->nparts && t->weight < 1000000; i++)
@@ -104,10 +114,18 @@ void type_table_free(TypeTable *t) {
     map_free(&t->types);
 }
 
-Type type_poison(TypeTable *t) { return t->poison; }
-Type type_unit(TypeTable *t) { return t->unit; }
-Type type_scalar(TypeTable *t, Scalar scalar) { return t->scalars[scalar]; }
-Type type_str(TypeTable *t) { return t->str; }
+Type type_poison(TypeTable *t) {
+    return t->poison;
+}
+Type type_unit(TypeTable *t) {
+    return t->unit;
+}
+Type type_scalar(TypeTable *t, Scalar scalar) {
+    return t->scalars[scalar];
+}
+Type type_str(TypeTable *t) {
+    return t->str;
+}
 
 Type type_array(TypeTable *t, Type elem, uint32_t rank, const Size *dims) {
     if (elem->kind == TYPE_POISON) return elem;
@@ -115,8 +133,8 @@ Type type_array(TypeTable *t, Type elem, uint32_t rank, const Size *dims) {
     Size *all = ARENA_ARRAY(t->arena, Size, rank + inner);
     for (uint32_t i = 0; i < rank; i++) all[i] = dims[i];
     for (uint32_t i = 0; i < inner; i++) all[rank + i] = elem->dims[i];
-    struct TypeInfo key = {.kind = TYPE_ARRAY, .elem = inner ? elem->elem : elem,
-                           .rank = rank + inner, .dims = all};
+    struct TypeInfo key = {
+        .kind = TYPE_ARRAY, .elem = inner ? elem->elem : elem, .rank = rank + inner, .dims = all};
     return type_intern(t, &key);
 }
 
@@ -131,20 +149,25 @@ Type type_drop_dims(TypeTable *t, Type array, uint32_t n) {
 
 Type type_tuple(TypeTable *t, uint32_t n, const TypePart *parts) {
     if (!n) return t->unit;
-    return type_intern(t, &(struct TypeInfo){.kind = TYPE_TUPLE, .nparts = n,
-                                             .parts = (TypePart *)parts});
+    return type_intern(
+        t, &(struct TypeInfo){.kind = TYPE_TUPLE, .nparts = n, .parts = (TypePart *)parts});
 }
 
 Type type_struct(TypeTable *t, const struct StructDecl *decl, uint32_t nsizes, const Size *dims,
                  uint32_t nparts, const TypePart *parts) {
-    return type_intern(t, &(struct TypeInfo){.kind = TYPE_STRUCT, .decl = decl, .nsizes = nsizes,
-                                             .dims = (Size *)dims, .nparts = nparts,
+    return type_intern(t, &(struct TypeInfo){.kind = TYPE_STRUCT,
+                                             .decl = decl,
+                                             .nsizes = nsizes,
+                                             .dims = (Size *)dims,
+                                             .nparts = nparts,
                                              .parts = (TypePart *)parts});
 }
 
 Type type_fn(TypeTable *t, uint32_t n, const TypePart *params, Type result, uint8_t result_act) {
-    return type_intern(t, &(struct TypeInfo){.kind = TYPE_FN, .nparts = n,
-                                             .parts = (TypePart *)params, .elem = result,
+    return type_intern(t, &(struct TypeInfo){.kind = TYPE_FN,
+                                             .nparts = n,
+                                             .parts = (TypePart *)params,
+                                             .elem = result,
                                              .result_act = result_act});
 }
 
@@ -174,7 +197,9 @@ Type type_map_sizes(TypeTable *t, Type type, Size (*dim)(TypeTable *t, Size size
     return type_intern(t, &key);
 }
 
-static Size subst_dim(TypeTable *t, Size size, void *map) { return size_subst(t, size, map); }
+static Size subst_dim(TypeTable *t, Size size, void *map) {
+    return size_subst(t, size, map);
+}
 
 Type type_subst(TypeTable *t, Type type, const Map *map) {
     return map->len ? type_map_sizes(t, type, subst_dim, (void *)map) : type;
@@ -186,7 +211,9 @@ static Size erase_dim(TypeTable *t, Size size, void *data) {
     return size_any(t);
 }
 
-Type type_erase(TypeTable *t, Type type) { return type_map_sizes(t, type, erase_dim, NULL); }
+Type type_erase(TypeTable *t, Type type) {
+    return type_map_sizes(t, type, erase_dim, NULL);
+}
 
 bool type_mentions(Type type, bool (*want)(Size var, void *data), void *data) {
     uint32_t ndims = type->kind == TYPE_STRUCT ? type->nsizes : type->rank;

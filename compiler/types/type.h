@@ -25,31 +25,32 @@ typedef enum SizeKind {
     SIZE_PROD,  /* terms[0] * terms[1] * ... */
     SIZE_DIV,   /* terms[0] / terms[1], rounding down */
     SIZE_MOD,
-    SIZE_LEAST, SIZE_GREATEST, /* minimum, maximum of terms[0], terms[1] */
-    SIZE_ANY,   /* `_`: not named, fits all; only in declared types */
+    SIZE_LEAST,
+    SIZE_GREATEST, /* minimum, maximum of terms[0], terms[1] */
+    SIZE_ANY,      /* `_`: not named, fits all; only in declared types */
 } SizeKind;
 
 typedef const struct SizeInfo {
     SizeKind kind;
-    int64_t value;              /* of CONST */
-    uint32_t id;                /* unique; grows in the order of creation */
-    Sym name;                   /* of VAR, for messages; may be NULL: "a size known at run time" */
+    int64_t value; /* of CONST */
+    uint32_t id;   /* unique; grows in the order of creation */
+    Sym name;      /* of VAR, for messages; may be NULL: "a size known at run time" */
     uint32_t nterms;
     const struct SizeInfo **terms; /* of SUM: products, variables, or the constant 1, by id */
-    const int64_t *coefs;       /* of SUM */
-} *Size;
+    const int64_t *coefs;          /* of SUM */
+} * Size;
 
 /* ---- types ---- */
 typedef enum TypeKind {
-    TYPE_POISON,  /* after an error: fits everything, says nothing */
-    TYPE_UNIT,    /* no value: a call of a function without result, `()` */
+    TYPE_POISON, /* after an error: fits everything, says nothing */
+    TYPE_UNIT,   /* no value: a call of a function without result, `()` */
     TYPE_SCALAR,
     TYPE_STR,
-    TYPE_ARRAY,   /* elem is never an array */
-    TYPE_TUPLE,   /* parts with or without names; names do not matter for conversion */
-    TYPE_STRUCT,  /* decl + sizes */
-    TYPE_FN,      /* as declared: fn(T) -> U; only in declarations */
-    TYPE_FNVAL,   /* a function known to the compiler: each is a type of its own, see tree.h */
+    TYPE_ARRAY,  /* elem is never an array */
+    TYPE_TUPLE,  /* parts with or without names; names do not matter for conversion */
+    TYPE_STRUCT, /* decl + sizes */
+    TYPE_FN,     /* as declared: fn(T) -> U; only in declarations */
+    TYPE_FNVAL,  /* a function known to the compiler: each is a type of its own, see tree.h */
     TYPE_TAPE,
 } TypeKind;
 
@@ -64,20 +65,20 @@ typedef struct TypePart {
 
 struct TypeInfo {
     TypeKind kind;
-    Scalar scalar;          /* of SCALAR */
-    Type elem;              /* of ARRAY; result of FN (NULL: none) */
-    uint8_t result_act;     /* of FN */
-    uint32_t rank;          /* of ARRAY */
-    Size *dims;             /* of ARRAY: rank of them; of STRUCT: nsizes of them */
-    uint32_t nparts;        /* of TUPLE, STRUCT (fields with sizes put in), FN (parameters) */
+    Scalar scalar;      /* of SCALAR */
+    Type elem;          /* of ARRAY; result of FN (NULL: none) */
+    uint8_t result_act; /* of FN */
+    uint32_t rank;      /* of ARRAY */
+    Size *dims;         /* of ARRAY: rank of them; of STRUCT: nsizes of them */
+    uint32_t nparts;    /* of TUPLE, STRUCT (fields with sizes put in), FN (parameters) */
     TypePart *parts;
     const struct StructDecl *decl;
     uint32_t nsizes;
-    const struct FnValue *fn;      /* of FNVAL */
+    const struct FnValue *fn;       /* of FNVAL */
     const struct Instance *tape_of; /* of TAPE: the derivative instance; NULL: any */
-    bool has_floats;        /* holds f16..f64, complex, at any depth */
+    bool has_floats;                /* holds f16..f64, complex, at any depth */
     bool has_fns;
-    uint32_t weight;        /* number of scalars and other leaves it is built of, up to a million */
+    uint32_t weight; /* number of scalars and other leaves it is built of, up to a million */
     uint32_t id;
 };
 
@@ -114,7 +115,7 @@ void type_print(StrBuf *out, Type type);
 const char *type_text(TypeTable *t, Type type); /* in the arena */
 
 Size size_const(TypeTable *t, int64_t value);
-Size size_var(TypeTable *t, Sym name);          /* a new variable each time */
+Size size_var(TypeTable *t, Sym name); /* a new variable each time */
 Size size_any(TypeTable *t);
 Size size_plus(TypeTable *t, Size a, Size b);
 Size size_minus(TypeTable *t, Size a, Size b);
@@ -122,7 +123,7 @@ Size size_times(TypeTable *t, Size a, Size b);
 Size size_binary(TypeTable *t, SizeKind kind, Size a, Size b); /* DIV MOD LEAST GREATEST */
 Size size_subst(TypeTable *t, Size size, const Map *map);
 typedef enum SizeRel { SIZE_EQUAL, SIZE_DIFFERENT, SIZE_UNKNOWN } SizeRel;
-SizeRel size_compare(Size a, Size b);           /* provably equal, provably different, neither */
+SizeRel size_compare(Size a, Size b); /* provably equal, provably different, neither */
 void size_print(StrBuf *out, Size size);
 const char *size_text(TypeTable *t, Size size);
 

@@ -63,7 +63,8 @@ static NameLookup look(Files *f, const char *name) {
 START_TEST(items_and_uses) {
     Files f;
     begin(&f);
-    put(&f, "a.adl", "fn one() -> f64 { 1.0 }\nconst two = 2;\nstruct S { x: [n]f64, y: [n, m]f64 }\n");
+    put(&f, "a.adl",
+        "fn one() -> f64 { 1.0 }\nconst two = 2;\nstruct S { x: [n]f64, y: [n, m]f64 }\n");
     put(&f, "main.adl", "use a;\nuse a: one;\nuse a as c;\nfn own() { }\n");
     load(&f);
     ck_assert_str_eq(f.text.text, "");
@@ -119,7 +120,8 @@ START_TEST(suggestions) {
     put(&f, "main.adl", "fn length() { }\n");
     load(&f);
     Sym local = intern(f.session->interner, "position");
-    const char *found = modules_closest(&f.set, f.main, intern(f.session->interner, "lenght"), NULL, 0);
+    const char *found =
+        modules_closest(&f.set, f.main, intern(f.session->interner, "lenght"), NULL, 0);
     ck_assert_str_eq(found, "length");
     found = modules_closest(&f.set, f.main, intern(f.session->interner, "positoin"), &local, 1);
     ck_assert_str_eq(found, "position");

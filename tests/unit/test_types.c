@@ -63,12 +63,13 @@ static void expect_result(const char *text, const char *type) {
 /* The type of an expression over a few parameters. */
 static void expect_type(const char *expr, const char *type) {
     StrBuf text = {0};
-    strbuf_printf(&text,
-                  "struct P { u: [k]f64, v: f64 }\n"
-                  "export fn f(x: [n]f64, y: [n]f64, A: [n, m]f64, w: [q]f32, a: f64, b: f32, i: i64, "
-                  "j: i32, z: c128, m1: [n]bool, idx: [k]i64, s: str, p: P, t: (f64, i64), "
-                  "ps: [n](f64, i64), u: u8) { let r = %s; let _s = r; }\n",
-                  expr);
+    strbuf_printf(
+        &text,
+        "struct P { u: [k]f64, v: f64 }\n"
+        "export fn f(x: [n]f64, y: [n]f64, A: [n, m]f64, w: [q]f32, a: f64, b: f32, i: i64, "
+        "j: i32, z: c128, m1: [n]bool, idx: [k]i64, s: str, p: P, t: (f64, i64), "
+        "ps: [n](f64, i64), u: u8) { let r = %s; let _s = r; }\n",
+        expr);
     Checked c = check_text(text.text);
     ck_assert_msg(diags_errors(c.session->diags) == 0, "%s\n%s", expr, messages(&c));
     const Tree *body = c.program->roots.at[0].instance->body;
@@ -100,8 +101,8 @@ static void expect_errors(const char *text, const char *wanted) {
             strbuf_printf(&heads, "%s%u:%.5s", heads.len ? " " : "", row, code + 1);
         line = end ? end + 1 : line + strlen(line);
     }
-    ck_assert_msg(!strcmp(heads.text, wanted), "%s\ngives %s, not %s:\n%s", text, heads.text, wanted,
-                  found);
+    ck_assert_msg(!strcmp(heads.text, wanted), "%s\ngives %s, not %s:\n%s", text, heads.text,
+                  wanted, found);
     strbuf_free(&heads);
     checked_end(&c);
 }
@@ -298,7 +299,8 @@ END_TEST
 /* ---- functions ---------------------------------------------------------------------------- */
 
 START_TEST(generics) {
-    expect_result("fn id<T: any>(x: T) -> T { x }\nexport fn f(x: [n]f64) -> [n]f64 { id(x) }", "[n]f64");
+    expect_result("fn id<T: any>(x: T) -> T { x }\nexport fn f(x: [n]f64) -> [n]f64 { id(x) }",
+                  "[n]f64");
     expect_result("fn map<T: any, U: any>(g: fn(T) -> U, x: [n]T) -> [n]U { [for v in x: g(v)] }\n"
                   "export fn f(x: [n]f64) -> [n]bool { map(|v| v > 0.0, x) }",
                   "[n]bool");
@@ -331,22 +333,27 @@ START_TEST(functions_as_values) {
 END_TEST
 
 START_TEST(defaults) {
-    expect_clean("fn g(x: [n]f64, k: i64 = n, tol: f64 = 1e-3, atol: f64 = tol) -> f64 { x[k - 1] * "
-                 "tol + atol }\nexport fn f(x: [n]f64) -> f64 { g(concat(x, x), atol: 2.0) + g(x, 1, 2.0) }\n");
+    expect_clean(
+        "fn g(x: [n]f64, k: i64 = n, tol: f64 = 1e-3, atol: f64 = tol) -> f64 { x[k - 1] * "
+        "tol + atol }\nexport fn f(x: [n]f64) -> f64 { g(concat(x, x), atol: 2.0) + g(x, 1, 2.0) "
+        "}\n");
     expect_errors("fn g(x: f64, y: f64 = true) -> f64 { x + y }\n", "1:E0324");
 }
 END_TEST
 
 START_TEST(mutation) {
-    expect_clean("fn set(x: mut [n]f64, v: mut f64) { for i in 0..n { x[i] += v; } v = 0.0; }\n"
-                 "export fn f(y: mut [n]f64) -> f64 { var a = zeros(4); var s = (1.0, [1.0, 2.0]);\n"
-                 "set(a, s.0); set(a[1..3], s.1[0]); set(y, a[0]); (a[0], a[1]) = (a[1], a[0]); s.0 }\n");
+    expect_clean(
+        "fn set(x: mut [n]f64, v: mut f64) { for i in 0..n { x[i] += v; } v = 0.0; }\n"
+        "export fn f(y: mut [n]f64) -> f64 { var a = zeros(4); var s = (1.0, [1.0, 2.0]);\n"
+        "set(a, s.0); set(a[1..3], s.1[0]); set(y, a[0]); (a[0], a[1]) = (a[1], a[0]); s.0 }\n");
     expect_dump("fn swap(a: mut [n]f64, b: mut [n]f64) { (a, b) = (b, a); }\n"
                 "export fn f(x: mut [n]f64, i: i64, j: i64) { swap(x[i..i + 2], x[j..j + 2]); }",
                 "apart 0, 1");
-    expect_errors("fn f(x: [n]f64) {\nlet y = x;\ny[0] = 1.0;\nx[0] = 1.0;\nfor i in 0..n { i = 2; }\n}\n",
-                  "3:E0311 4:E0311 5:E0311");
-    expect_errors("fn f(x: [n]f64) -> f64 {\nvar s = 0.0;\nlet y = [for i: {\ns += x[i];\nvar t = s;\nt += 1.0;\nt }];\n"
+    expect_errors(
+        "fn f(x: [n]f64) {\nlet y = x;\ny[0] = 1.0;\nx[0] = 1.0;\nfor i in 0..n { i = 2; }\n}\n",
+        "3:E0311 4:E0311 5:E0311");
+    expect_errors("fn f(x: [n]f64) -> f64 {\nvar s = 0.0;\nlet y = [for i: {\ns += x[i];\nvar t = "
+                  "s;\nt += 1.0;\nt }];\n"
                   "y[0] + sum(for i: { var u = x[i]; u *= 2.0; u })\n}\n",
                   "4:E0328");
 }
@@ -370,18 +377,21 @@ START_TEST(sizes) {
     expect_errors("fn g(x: [n]f64, y: [n]f64) -> f64 { dot(x, y) }\n"
                   "fn f(a: [n]f64) -> f64 {\ng(a, a[1..]) }\n",
                   "3:E0401");
-    expect_errors("fn f(x: [n]f64) -> [n]f64 {\nvar y = x;\ny = concat(x, x[0..1]);\nx }\n", "3:E0403");
+    expect_errors("fn f(x: [n]f64) -> [n]f64 {\nvar y = x;\ny = concat(x, x[0..1]);\nx }\n",
+                  "3:E0403");
 }
 END_TEST
 
 START_TEST(structs) {
-    expect_clean("struct Dense { W: [n, m]f64, c: [m]f64 }\nstruct Net { a: Dense, b: Dense }\n"
-                 "fn apply(d: Dense[n, m], x: [n]f64) -> [m]f64 { x @ d.W + d.c }\n"
-                 "export fn f(net: Net, x: [n]f64) -> [_]f64 { apply(net.b, apply(net.a, x)) }\n"
-                 "fn main() { let d = Dense(W: zeros(2, 3), c: zeros(3)); print(f(Net(d, d), [1.0, 2.0])); "
-                 "var e = d; e.c[0] = 2.0; e.W = ones(2, 3); print(e); }\n");
+    expect_clean(
+        "struct Dense { W: [n, m]f64, c: [m]f64 }\nstruct Net { a: Dense, b: Dense }\n"
+        "fn apply(d: Dense[n, m], x: [n]f64) -> [m]f64 { x @ d.W + d.c }\n"
+        "export fn f(net: Net, x: [n]f64) -> [_]f64 { apply(net.b, apply(net.a, x)) }\n"
+        "fn main() { let d = Dense(W: zeros(2, 3), c: zeros(3)); print(f(Net(d, d), [1.0, 2.0])); "
+        "var e = d; e.c[0] = 2.0; e.W = ones(2, 3); print(e); }\n");
     expect_errors("struct D { W: [n, m]f64, c: [m]f64 }\n"
-                  "fn f() { let d = D(zeros(2, 3), zeros(4)); }\nfn g(d: D) -> f64 { d.w[0] + D(d.W).c[0] }\n",
+                  "fn f() { let d = D(zeros(2, 3), zeros(4)); }\nfn g(d: D) -> f64 { d.w[0] + "
+                  "D(d.W).c[0] }\n",
                   "2:E0401 3:E0309 3:E0307");
 }
 END_TEST
@@ -389,7 +399,8 @@ END_TEST
 /* ---- errors ------------------------------------------------------------------------------- */
 
 START_TEST(one_mistake_one_message) {
-    expect_errors("fn f(x: [n]f64) -> f64 {\nlet y = foo(x);\nlet z = y + 1.0;\nlet (a, b) = z;\nz[a] + b + sum(y)\n}\n",
+    expect_errors("fn f(x: [n]f64) -> f64 {\nlet y = foo(x);\nlet z = y + 1.0;\nlet (a, b) = "
+                  "z;\nz[a] + b + sum(y)\n}\n",
                   "2:E0201");
     expect_errors("fn f(x: T) -> U {\nx + 1\n}\nfn g() -> f64 { f(1.0) }\n", "1:E0208 1:E0208");
     expect_errors("fn f(x: f64) -> f64 {\nlet g = |v| w + v;\ng(x) + g(x)\n}\n", "2:E0201");
