@@ -129,6 +129,8 @@ void env_bind(Fn *f, const Local *local, Vals value);
 uint32_t env_mark(const Fn *f);
 void env_rollback(Fn *f, uint32_t mark);
 IrValue *env_size(const Fn *f, uint32_t id); /* NULL: not known */
+/* Forgets the sizes that were bound since MARK; variables stay as they are. */
+void env_forget_sizes(Fn *f, uint32_t mark);
 void env_bind_size(Fn *f, uint32_t id, IrValue *value);
 /* If LOCAL is what a size that is not known yet stands for, it is now. */
 void env_note_size(Fn *f, const Local *local, Vals value);

@@ -1,8 +1,8 @@
-/* Lowering of whole programs: each file of tests/cases/lower is checked, lowered and verified, and the
-   calls in its comments are run by the interpreter:
+/* Lowering of whole programs: each file of tests/cases/lower is checked, lowered and verified, and
+   the calls in its comments are run by the interpreter:
 
      // @f([1.0, 2.0], 3) = 6.0
-     // @f([], 3) fails 1: index 3 is out of range 0..0 for x                                        */
+     // @f([], 3) fails 1: index 3 is out of range 0..0 for x */
 #include "tests/unit/ircalls.h"
 #include "tests/unit/unit.h"
 
@@ -22,7 +22,9 @@ static const char *source_dir(void) {
 
 /* The interpreter's cases begin with ';'. */
 static char *as_calls(const char *text) {
-    char *calls = strdup(text);
+    size_t len = strlen(text);
+    char *calls = malloc(len + 1);
+    memcpy(calls, text, len + 1);
     for (char *at = calls; (at = strstr(at, "// @")) != NULL; at += 4) {
         if (at != calls && at[-1] != '\n') continue;
         memmove(at + 1, at + 2, strlen(at + 2) + 1);
@@ -75,7 +77,9 @@ static void run_case(const char *name) {
 }
 
 #define CASE(name)                                                                                 \
-    START_TEST(name) { run_case(#name); }                                                          \
+    START_TEST(name) {                                                                             \
+        run_case(#name);                                                                           \
+    }                                                                                              \
     END_TEST
 
 CASE(scalars)
@@ -90,5 +94,5 @@ CASE(values)
 CASE(sizes)
 CASE(mixed)
 
-UNIT_MAIN("lower-cases", scalars, control, arrays, places, reductions, complex, text, derivatives, values,
-          sizes, mixed)
+UNIT_MAIN("lower-cases", scalars, control, arrays, places, reductions, complex, text, derivatives,
+          values, sizes, mixed)
