@@ -201,6 +201,19 @@ static bool lambda_types(Checker *c, const LambdaInfo *info, Instance *inst, uin
     return true;
 }
 
+/* Parameters that are declared as scalars take arrays element by element. */
+static const Type *lambda_elements(Checker *c, const LambdaInfo *info, uint32_t nargs,
+                                   const Type *arg_types) {
+    Type *types = ARENA_ARRAY(c->arena, Type, nargs);
+    bool scalars = true;
+    for (uint32_t i = 0; i < nargs; i++) {
+        Type hint = lambda_param_hint(c, info->value, i);
+        scalars = scalars && hint && is_scalar(hint);
+        types[i] = elem_of(arg_types[i]);
+    }
+    return scalars ? types : arg_types;
+}
+
 Instance *instance_of_lambda(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
                              Span span) {
     const LambdaInfo *info = map_getp(&c->lambdas, fn);
@@ -211,6 +224,7 @@ Instance *instance_of_lambda(Checker *c, const FnValue *fn, uint32_t nargs, cons
         diag_note(c->diags, lambda->node.span, "it is written here");
         return NULL;
     }
+    arg_types = lambda_elements(c, info, nargs, arg_types);
     VEC(const void *) key = {0};
     Canonical canon = {.c = c};
     vec_push(&key, (const void *)fn);
@@ -406,8 +420,9 @@ static Instance *instance_of_named(Checker *c, const FnValue *fn, uint32_t nargs
     Instance *inst = NULL;
     bool ok = true;
     for (uint32_t i = 0; i < nargs; i++)
-        ok = ok && infer_type(c, found->module, sig->params[i].ast->type, arg_types[i],
-                              sig->generics, &bound);
+        ok = ok && infer_type(c, found->module, sig->params[i].ast->type,
+                              sig->scalar ? elem_of(arg_types[i]) : arg_types[i], sig->generics,
+                              &bound);
     for (uint32_t i = 0; ok && i < sig->generics->len; i++) {
         AstGeneric *g = AST_AS(Generic, sig->generics->at[i]);
         Type type = map_getp(&bound, g->name.sym);
