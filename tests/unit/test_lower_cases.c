@@ -93,6 +93,7 @@ CASE(derivatives)
 CASE(values)
 CASE(sizes)
 CASE(mixed)
+CASE(split)
 
 UNIT_MAIN("lower-cases", scalars, control, arrays, places, reductions, complex, text, derivatives,
-          values, sizes, mixed)
+          values, sizes, mixed, split)
