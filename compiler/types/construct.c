@@ -64,8 +64,25 @@ Tree *call_struct(FnChecker *f, const StructDecl *decl, AstCall *call, Type expe
 
 /* ---- dot<f32> ---- */
 
+/* `grad dot<f32>` is written behind the operators, but belongs to the function: a copy of the
+   operators with the types at their operand. */
+static AstNode *push_types(FnChecker *f, const AstTypeApply *node, AstNode *callee) {
+    if (callee->kind != AST_Deriv) {
+        AstTypeApply *apply = ARENA_NEW(f->c->arena, AstTypeApply);
+        *apply = *node;
+        apply->callee = callee;
+        return (AstNode *)apply;
+    }
+    AstDeriv *copy = ARENA_NEW(f->c->arena, AstDeriv);
+    *copy = *(AstDeriv *)callee;
+    copy->operand = push_types(f, node, copy->operand);
+    return (AstNode *)copy;
+}
+
 Tree *check_type_apply(FnChecker *f, AstTypeApply *node) {
     Span span = node->node.span;
+    if (node->callee->kind == AST_Deriv)
+        return check_expr(f, push_types(f, node, node->callee), NULL);
     Tree *base = check_expr(f, node->callee, NULL);
     if (is_poison(base->type)) return base;
     const FnDecl *decl = base->type->kind == TYPE_FNVAL ? base->type->fn->decl : NULL;

@@ -316,6 +316,12 @@ START_TEST(generics) {
 END_TEST
 
 START_TEST(functions_as_values) {
+    expect_clean("fn dot2<T: float>(x: [n]T, y: Const [n]T) -> T { sum(x * y) }\n"
+                 "export dot32 = dot2<f32>;\nexport g32 = grad[primal] dot2<f32>;\n"
+                 "fn main() { print(g32([1.0f32], [2.0])); print(dot32([1], [2])); }\n");
+    expect_clean("fn cube<T: float>(x: T) -> T { x * x * x }\n"
+                 "export fn f(x: [n]f64, y: [n]f32) -> [n]f32 { print(grad cube(x) + grad sin(x)); "
+                 "let h = |a: f32| a * a; grad cube(y) + grad h(y) }\n");
     expect_clean("fn twice(g: fn(f64) -> f64, x: f64) -> f64 { g(g(x)) }\n"
                  "export fn f(x: f64, a: f64) -> f64 { twice(|v| a * v, x) + twice(sin, x) + "
                  "twice(max2, x) }\nfn max2(x: f64) -> f64 { max(x, 2.0) }\n");
