@@ -160,7 +160,9 @@ void cut_free(Cut *cut);
 /* ---- the sweeps ---- */
 
 /* A cotangent on its way: a sum so far (NULL: zero), or an accumulator.  PRESENT: a condition
-   without which VALUE is exactly zero and stands for nothing (NULL: none). */
+   without which VALUE is exactly zero and stands for nothing (NULL: none).  Weak ones only say that
+   an element of an array of cotangents is not zero: they guard against slopes that are infinite by
+   their form. */
 typedef struct Ct {
     IrValue *value, *present;
     bool is_acc;
@@ -174,6 +176,7 @@ typedef struct Transposer {
     IrValue **forward; /* by id of the mixed value: where the forward sweep has it */
     IrValue **now;     /* the same for the reverse sweep and what runs again there */
     Ct *ct;            /* by id of the linear value */
+    Bitset weak;       /* by id of the value made: conditions */
     Map tapes;         /* mixed instruction to its own tape, in FULL and LITE scopes */
     IrValue *tape;     /* the tape that is threaded through a SPLIT scope, else NULL */
     uint32_t options;
@@ -207,6 +210,11 @@ IrValue *zeros_of(Transposer *t, IrValue *linear);
 IrValue *ct_sum(Transposer *t, IrValue *a, IrValue *b);
 /* The condition of a sum of two cotangents that stand under conditions. */
 IrValue *ct_either(Transposer *t, IrValue *a, IrValue *b);
+/* The condition of an element that was read from an array of cotangents under PRESENT. */
+IrValue *ct_element(Transposer *t, IrValue *element, IrValue *present);
+static inline bool is_weak(const Transposer *t, const IrValue *present) {
+    return bitset_has(&t->weak, present->id);
+}
 /* Is there nothing to transpose in INST, as none of its results has a cotangent? */
 bool transpose_is_idle(const Transposer *t, const IrInst *inst);
 

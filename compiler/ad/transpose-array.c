@@ -39,8 +39,10 @@ static void transpose_update(Transposer *t, IrInst *inst, Ct ct) {
     uint32_t n = inst->noperands - 2;
     IrValue *x = inst->operands[0], *v = inst->operands[n + 1];
     IrValue **indices = now_operands(t, inst, 1, n);
-    if (!is_zero(t->mixed, v))
-        ct_add(t, v, irb_index(&t->b, ct.value, n, indices), ct.present);
+    if (!is_zero(t->mixed, v)) {
+        IrValue *element = irb_index(&t->b, ct.value, n, indices);
+        ct_add(t, v, element, ct_element(t, element, ct.present));
+    }
     if (!is_zero(t->mixed, x))
         ct_add(t, x, irb_update(&t->b, ct.value, n, indices, zeros_of(t, v)), ct.present);
 }
@@ -108,7 +110,8 @@ static void transpose_pack(Transposer *t, IrInst *inst, Ct ct) {
     for (uint32_t i = 0; i < inst->noperands; i++) {
         if (is_zero(t->mixed, inst->operands[i])) continue;
         IrValue *at = irb_int(&t->b, i);
-        ct_add(t, inst->operands[i], irb_index(&t->b, ct.value, 1, &at), ct.present);
+        IrValue *element = irb_index(&t->b, ct.value, 1, &at);
+        ct_add(t, inst->operands[i], element, ct_element(t, element, ct.present));
     }
 }
 
@@ -176,7 +179,8 @@ static void transpose_acc_add(Transposer *t, IrInst *inst) {
     Ct ct = t->ct[inst->operands[0]->id];
     if (!ct.value || is_zero(t->mixed, v)) return;
     IrValue **indices = now_operands(t, inst, 1, n);
-    ct_add(t, v, n ? irb_index(&t->b, ct.value, n, indices) : ct.value, ct.present);
+    IrValue *element = n ? irb_index(&t->b, ct.value, n, indices) : ct.value;
+    ct_add(t, v, element, n ? ct_element(t, element, ct.present) : ct.present);
 }
 
 /* A push of tangents becomes a pop of cotangents, and the other way round. */

@@ -58,7 +58,7 @@ static bool is_taped(const Transposer *t, const IrInst *inst) {
     return inst->op == IR_CALL;
 }
 
-static IrValue *tape_of(Transposer *t, const IrInst *inst) {
+static IrValue *tape_of(const Transposer *t, const IrInst *inst) {
     IrValue *own = map_getp(&t->tapes, inst);
     return t->tape ? t->tape : own;
 }
@@ -70,12 +70,20 @@ static void set_cts(Transposer *t, const Threads *threads, IrValue *const *value
 
 /* ---- what stands on a side that a `select` may not have taken ---- */
 
+/* A weak condition is worth a branch only round what is always one; others hand it on to their
+   content. */
+static bool may_guard(const Transposer *t, const IrInst *inst, const IrValue *present) {
+    if (!is_weak(t, present)) return true;
+    return (inst->op == IR_CALL || inst->op == IR_LOOP) &&
+           !(is_taped(t, inst) && tape_of(t, inst));
+}
+
 static bool is_guarded(const Transposer *t, const IrInst *inst) {
     bool any = false;
     for (uint32_t i = 0; i < inst->nresults; i++) {
         if (!is_linear(t->mixed, inst->results[i])) continue;
         Ct ct = t->ct[inst->results[i]->id];
-        if (ct.value && !ct.present) return false;
+        if (ct.value && (!ct.present || !may_guard(t, inst, ct.present))) return false;
         any |= ct.value != NULL;
     }
     for (uint32_t r = 0; r < inst->nregions; r++)
@@ -90,7 +98,7 @@ static IrValue *take_present(Transposer *t, const IrInst *inst) {
         Ct *ct = &t->ct[inst->results[i]->id];
         if (!is_linear(t->mixed, inst->results[i]) || !ct->value) continue;
         if (!present) present = ct->present;
-        else if (present != ct->present) present = irb_binary(&t->b, IR_OR, present, ct->present);
+        else present = ct_either(t, present, ct->present);
         ct->present = NULL;
     }
     return present;
@@ -195,7 +203,7 @@ static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *re
     reverse_begin(t, plan_scope(t->plan, from));
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (is_linear(t->mixed, inst->results[i]))
-            ct_add(t, from->last->operands[i], results[i].value, NULL);
+            ct_add(t, from->last->operands[i], results[i].value, results[i].present);
     reverse_region(t, from);
     for (uint32_t i = 0; i < threads->linear.len; i++) {
         IrValue *linear = threads->linear.at[i];

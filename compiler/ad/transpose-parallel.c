@@ -21,11 +21,13 @@ static void add_target(IrValue *value, void *data) {
 static void seed_yields(Transposer *t, const IrInst *inst, const Ct *results, IrRegion *body) {
     IrValue **yields = inst->regions[0]->last->operands;
     for (uint32_t i = 0; i < inst->nresults; i++) {
-        IrValue *ct = results[i].value;
+        IrValue *ct = results[i].value, *present = results[i].present;
         if (!ct || is_zero(t->mixed, yields[i])) continue;
-        if (inst->op == IR_BUILD && body->nparams)
+        if (inst->op == IR_BUILD && body->nparams) {
             ct = irb_index(&t->b, ct, body->nparams, body->params);
-        ct_add(t, yields[i], ct, NULL);
+            present = ct_element(t, ct, present);
+        }
+        ct_add(t, yields[i], ct, present);
     }
 }
 

@@ -1,10 +1,74 @@
 /* Transposes of linear scalar operations. */
 #include "ad/internal.h"
 
+#include <math.h>
+
 #include "base/fatal.h"
 
-static IrValue *guarded(Transposer *t, IrValue *value, IrValue *present) {
-    if (!present) return value;
+/* Functions whose value is not infinite for any argument that is not. */
+static bool is_tame_math(const IrInst *def) {
+    switch ((int)def->imm) {
+    case IR_MATH_LOG:
+    case IR_MATH_LOG2:
+    case IR_MATH_LOG10:
+    case IR_MATH_LOG1P:
+    case IR_MATH_POW:
+    case IR_MATH_ATANH:
+    case IR_MATH_LGAMMA:
+    case IR_MATH_TGAMMA:
+    case IR_MATH_DIGAMMA:
+    case IR_MATH_TRIGAMMA:
+    case IR_MATH_FMOD:
+    case IR_MATH_REMAINDER: return false;
+    default: return true;
+    }
+}
+
+static bool is_tame(const IrValue *value, uint32_t depth);
+
+static bool all_tame(uint32_t n, IrValue *const *values, uint32_t depth) {
+    for (uint32_t i = 0; i < n; i++)
+        if (!is_tame(values[i], depth)) return false;
+    return true;
+}
+
+/* By its form, VALUE is infinite or NaN only where something it is made of is. */
+static bool is_tame(const IrValue *value, uint32_t depth) {
+    const IrInst *def = value->def;
+    double f;
+    int64_t i;
+    if (!def || !ir_is_float(value->type)) return true;
+    if (ir_const_float(value, &f)) return isfinite(f);
+    if (depth == 0) return false;
+    switch ((int)def->op) {
+    case IR_DIV:
+        return is_tame(def->operands[0], depth - 1) && ir_const_float(def->operands[1], &f) &&
+               f != 0;
+    case IR_MOD: return false;
+    case IR_POWI:
+        return ir_const_int(def->operands[1], &i) && i >= 0 && is_tame(def->operands[0], depth - 1);
+    case IR_MATH:
+        return is_tame_math(def) && all_tame(def->noperands, def->operands, depth - 1);
+    case IR_NEG:
+    case IR_ABS:
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MUL:
+    case IR_MIN:
+    case IR_MAX:
+    case IR_SELECT:
+    case IR_CAST: return all_tame(def->noperands, def->operands, depth - 1);
+    case IR_IF:
+        return is_tame(def->regions[0]->last->operands[value->index], depth - 1) &&
+               is_tame(def->regions[1]->last->operands[value->index], depth - 1);
+    default: return true;
+    }
+}
+
+enum { TAME_DEPTH = 8 };
+
+static IrValue *guarded(Transposer *t, IrValue *value, IrValue *present, bool is_tame_factor) {
+    if (!present || (is_tame_factor && is_weak(t, present))) return value;
     return irb_select(&t->b, present, value, irb_zero(&t->b, value->type->scalar));
 }
 
@@ -22,13 +86,16 @@ static void transpose_product(Transposer *t, const IrInst *inst, Ct ct) {
     IrValue *factor = now_of(t, inst->operands[1 - k]);
     IrValue *value = irb_binary(&t->b, IR_MUL, ct.value, factor);
     value = strong(t, value, ct.value, factor);
-    ct_add(t, inst->operands[k], guarded(t, value, ct.present), ct.present);
+    bool tame = is_tame(inst->operands[1 - k], TAME_DEPTH);
+    ct_add(t, inst->operands[k], guarded(t, value, ct.present, tame), ct.present);
 }
 
 static void transpose_quotient(Transposer *t, const IrInst *inst, Ct ct) {
     IrValue *value = irb_binary(&t->b, IR_DIV, ct.value, now_of(t, inst->operands[1]));
     value = strong(t, value, ct.value, NULL);
-    ct_add(t, inst->operands[0], guarded(t, value, ct.present), ct.present);
+    double divisor;
+    bool tame = ir_const_float(inst->operands[1], &divisor) && divisor != 0;
+    ct_add(t, inst->operands[0], guarded(t, value, ct.present, tame), ct.present);
 }
 
 static IrValue *both(Transposer *t, IrValue *a, IrValue *b) {

@@ -42,7 +42,17 @@ IrValue *zeros_of(Transposer *t, IrValue *linear) {
 
 IrValue *ct_either(Transposer *t, IrValue *a, IrValue *b) {
     if (!a || !b) return NULL;
-    return a == b ? a : irb_binary(&t->b, IR_OR, a, b);
+    if (a == b) return a;
+    IrValue *either = irb_binary(&t->b, IR_OR, a, b);
+    if (is_weak(t, a) && is_weak(t, b)) bitset_add(&t->weak, either->id);
+    return either;
+}
+
+IrValue *ct_element(Transposer *t, IrValue *element, IrValue *present) {
+    if (present || element->type->kind != IR_T_SCALAR) return present;
+    present = irb_binary(&t->b, IR_NE, element, irb_zero(&t->b, element->type->scalar));
+    bitset_add(&t->weak, present->id);
+    return present;
 }
 
 IrValue *ct_sum(Transposer *t, IrValue *a, IrValue *b) {
