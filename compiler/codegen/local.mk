@@ -32,6 +32,7 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/module.c \
   compiler/codegen/cpu/program.c \
   compiler/codegen/cpu/reduce.c \
+  compiler/codegen/cpu/sink.c \
   compiler/codegen/cpu/sum.c \
   compiler/codegen/cpu/tape.c \
   compiler/codegen/cpu/value.c
@@ -43,6 +44,7 @@ libdslc_la_SOURCES += \
   compiler/opt/memory.c \
   compiler/opt/memory.h \
   compiler/opt/memory-internal.h \
+  compiler/opt/memory-reuse.c \
   compiler/opt/memory-unique.c
 
 if WITH_LLVM

@@ -122,6 +122,10 @@ static void prove_inst(Prover *v, const IrInst *inst) {
         return;
     }
     for (uint32_t r = 0; r < inst->nregions; r++) prove_region(v, inst->regions[r]);
+    for (uint32_t r = 0; plan->reuse && r < inst->nresults; r++) {
+        const IrValue *root = plan->reuse[r];
+        plan->reuse_test[r] = root && !(v->fresh[root->id] && !v->shared[root->id]);
+    }
     for (uint32_t i = 0; i < inst->nresults; i++)
         v->fresh[inst->results[i]->id] = is_fresh(v, inst, i);
 }

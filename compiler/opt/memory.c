@@ -22,7 +22,7 @@ bool mem_is_counted(IrType type) {
     return type->kind == IR_T_ARRAY || type->kind == IR_T_STR || type->kind == IR_T_TAPE;
 }
 
-static bool same_size(const IrValue *a, const IrValue *x, uint32_t k) {
+bool mem_same_size(const IrValue *a, const IrValue *x, uint32_t k) {
     int64_t size;
     a = ir_resolve((IrValue *)a);
     if (ir_const_int(a, &size) && size == x->type->dims[k]) return true;
@@ -43,7 +43,7 @@ static bool is_leading_slice(const IrInst *inst) {
     IrValue **start = inst->operands + 1, **count = start + rank, **step = count + rank;
     bool inner = false; /* a dimension before this one holds more than one */
     for (uint32_t k = 0; k < rank; k++) {
-        bool whole = is_int(start[k], 0) && same_size(count[k], x, k);
+        bool whole = is_int(start[k], 0) && mem_same_size(count[k], x, k);
         if (!is_int(step[k], 1) || (inner && !whole)) return false;
         inner = inner || !is_int(count[k], 1);
     }
@@ -137,7 +137,32 @@ IrValue *mem_root(const MemFunc *f, const IrValue *value) {
     return f->root[ir_resolve((IrValue *)value)->id];
 }
 
+bool mem_region_uses(const MemFunc *f, const IrRegion *region, const IrValue *root) {
+    for (const IrInst *inst = region->first; inst; inst = inst->next) {
+        for (uint32_t k = 0; k < inst->noperands; k++)
+            if (mem_root(f, inst->operands[k]) == root) return true;
+        for (uint32_t r = 0; r < inst->nregions; r++)
+            if (mem_region_uses(f, inst->regions[r], root)) return true;
+    }
+    return false;
+}
+
 /* ---- parameters that a function hands on ---- */
+
+/* A parameter whose memory a result could be built in, if a caller has no use for it. */
+static void mark_written_over(Planner *p, const IrInst *build) {
+    const IrInst *yield = build->parent->last;
+    for (uint32_t i = 0; i < build->parent->nparams; i++) {
+        const IrValue *param = build->parent->params[i];
+        int r = p->f->owned_param[i] ? -1 : mem_reusing_result(p->f, build, param, NULL);
+        if (r < 0 || !mem_region_uses(p->f, build->regions[0], param)) continue;
+        for (uint32_t k = 0; k < yield->noperands; k++) {
+            if (ir_resolve(yield->operands[k]) != build->results[r]) continue;
+            p->f->owned_param[i] = true;
+            p->changed = true;
+        }
+    }
+}
 
 static void mark_consumed(IrInst *inst, void *data) {
     Planner *p = data;
@@ -148,6 +173,7 @@ static void mark_consumed(IrInst *inst, void *data) {
         p->f->owned_param[root->index] = true;
         p->changed = true;
     }
+    if (inst->op == IR_BUILD && inst->parent->owner == NULL) mark_written_over(p, inst);
 }
 
 static void find_owned_params(Planner *p) {
@@ -177,19 +203,9 @@ static void note_uses(Planner *p, IrRegion *region, IrInst *inst, const IrInst *
             note_uses(p, region, inst, at);
 }
 
-static bool uses_root(Planner *p, const IrRegion *region, const IrValue *root) {
-    for (const IrInst *inst = region->first; inst; inst = inst->next) {
-        for (uint32_t k = 0; k < inst->noperands; k++)
-            if (mem_root(p->f, inst->operands[k]) == root) return true;
-        for (uint32_t r = 0; r < inst->nregions; r++)
-            if (uses_root(p, inst->regions[r], root)) return true;
-    }
-    return false;
-}
-
 static bool nested_use(Planner *p, const IrInst *inst, const IrValue *root) {
     for (uint32_t r = 0; r < inst->nregions; r++)
-        if (uses_root(p, inst->regions[r], root)) return true;
+        if (mem_region_uses(p->f, inst->regions[r], root)) return true;
     return false;
 }
 
@@ -199,6 +215,17 @@ static void add_dead(Planner *p, MemInst *plan, IrValue *root) {
     for (uint32_t i = 0; i < plan->ndead; i++) more[i] = plan->dead[i];
     more[plan->ndead++] = root;
     plan->dead = more;
+}
+
+static bool write_over(Planner *p, const IrInst *inst, MemInst *plan, IrValue *root) {
+    int r = mem_reusing_result(p->f, inst, root, plan->reuse);
+    if (r < 0) return false;
+    if (!plan->reuse) {
+        plan->reuse = ARENA_ARRAY(p->arena, IrValue *, inst->nresults);
+        plan->reuse_test = ARENA_ARRAY(p->arena, bool, inst->nresults);
+    }
+    plan->reuse[r] = root;
+    return true;
 }
 
 /* INST is the last use of ROOT: hands its reference over, or has it released. */
@@ -220,6 +247,8 @@ static void end_root(Planner *p, IrInst *inst, IrValue *root) {
         for (uint32_t r = 0; r < inst->nregions; r++) vec_push(&p->moved_to, inst->regions[r]);
     } else if (taker >= 0 && !reads && !nested) {
         plan->take[taker] = true;
+    } else if (!direct && nested && write_over(p, inst, plan, root)) {
+        return;
     } else {
         add_dead(p, plan, root);
     }

@@ -29,6 +29,8 @@ typedef struct MemInst {
     bool *take;      /* by operand: its root's reference goes over to the consumer */
     uint8_t *base;   /* by operand: MemBase, where the operand's memory is written to */
     bool *own;       /* LOOP, by operand: must be nobody else's before the loop begins */
+    IrValue **reuse; /* BUILD, by result, or NULL: the root whose memory it writes over, ... */
+    bool *reuse_test; /* ... by result: if nobody else holds it */
     IrValue **dead;  /* roots to be released behind the instruction (before a YIELD's jump) */
     uint32_t ndead;
 } MemInst;
@@ -62,6 +64,8 @@ bool mem_is_small(IrType type);
 bool mem_is_counted(IrType type);
 /* Does the result of INST share the memory of its first operand? */
 bool mem_is_view(const IrInst *inst);
+/* Does REGION, at any depth, use ROOT or a view of it? */
+bool mem_region_uses(const MemFunc *f, const IrRegion *region, const IrValue *root);
 /* Does operand K of INST go over to someone who keeps it? */
 bool mem_consumes(const MemPlan *plan, const IrInst *inst, uint32_t k);
 

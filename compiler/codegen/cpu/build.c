@@ -94,18 +94,21 @@ static Dest row_of(Fn *f, const IrInst *inst, uint32_t r, const Val *out, LLVMVa
     return dest;
 }
 
-static void put_scalar(Fn *f, const IrInst *inst, uint32_t r, const Val *out,
+static void put_scalar(Fn *f, const IrInst *inst, uint32_t r, const Val *out, const Sink *sink,
                        LLVMValueRef const *at, LLVMValueRef value) {
     const IrValue *result = inst->results[r];
     const Dest *dest = &f->dests[result->id];
     IrScalar scalar = result->type->scalar;
-    LLVMValueRef flat = gen_flat(f, out, result->type, (uint32_t)inst->imm, at);
+    LLVMValueRef flat = sink && sink->strided
+                            ? sink_place(f, sink, at)
+                            : gen_flat(f, out, result->type, (uint32_t)inst->imm, at);
     if (dest->combine)
         value = emit_combine(f->e, dest->kind, scalar, gen_load(f, out, scalar, flat), value);
     gen_store(f, out, scalar, flat, value);
 }
 
-static void body(Fn *f, const IrInst *inst, const Val *outs, LLVMValueRef const *at) {
+static void body(Fn *f, const IrInst *inst, const Val *outs, const Sink *sink,
+                 LLVMValueRef const *at) {
     Dest *rows = ARENA_ARRAY(f->g->plan->arena, Dest, inst->nresults);
     const IrRegion *region = inst->regions[0];
     for (uint32_t r = 0; r < inst->nresults; r++) {
@@ -116,12 +119,25 @@ static void body(Fn *f, const IrInst *inst, const Val *outs, LLVMValueRef const 
     const IrInst *yield = gen_region(f, region);
     for (uint32_t r = 0; r < inst->nresults; r++) {
         if (inst->ints[r]) gen_put(f, yield, r, rows[r]);
-        else put_scalar(f, inst, r, &outs[r], at, gen_scalar(f, yield->operands[r]));
+        else put_scalar(f, inst, r, &outs[r], sink, at, gen_scalar(f, yield->operands[r]));
     }
     gen_dead(f, yield);
 }
 
-static Val *new_results(Fn *f, const IrInst *inst) {
+/* Over the memory of an array that is read for the last time, unless the result is wanted elsewhere. */
+static Val write_over(Fn *f, const IrInst *inst, uint32_t r, LLVMValueRef const *dims, Val *left) {
+    const MemInst *plan = gen_plan(f, inst);
+    const IrValue *result = inst->results[r], *root = plan->reuse[r];
+    const Dest *dest = &f->dests[result->id];
+    if (!dest->at || dest->maybe) {
+        Val old = *gen_val(f, root);
+        return gen_in_place_of(f, result, &old, plan->reuse_test[r], left);
+    }
+    *left = *gen_val(f, root);
+    return gen_new_array(f, result, dims);
+}
+
+static Val *new_results(Fn *f, const IrInst *inst, Val *left) {
     Val *outs = ARENA_ARRAY(f->g->plan->arena, Val, inst->nresults);
     uint32_t n = (uint32_t)inst->imm, inner = n;
     for (uint32_t r = 0; r < inst->nresults; r++) {
@@ -129,14 +145,22 @@ static Val *new_results(Fn *f, const IrInst *inst) {
         for (uint32_t k = 0; k < n; k++) dims[k] = gen_scalar(f, inst->operands[k]);
         for (uint32_t k = 0; k < (uint32_t)inst->ints[r]; k++)
             dims[n + k] = gen_scalar(f, inst->operands[inner++]);
-        outs[r] = gen_new_array(f, inst->results[r], dims);
+        left[r].block = emit_null(f->e);
+        if (gen_plan(f, inst)->reuse && gen_plan(f, inst)->reuse[r])
+            outs[r] = write_over(f, inst, r, dims, &left[r]);
+        else
+            outs[r] = gen_new_array(f, inst->results[r], dims);
     }
     return outs;
 }
 
 void gen_build(Fn *f, const IrInst *inst) {
     uint32_t n = (uint32_t)inst->imm;
-    Val *outs = new_results(f, inst);
+    Val *left = ARENA_ARRAY(f->g->plan->arena, Val, inst->nresults);
+    Sink sink;
+    bool sunk = sink_open(f, inst, &sink);
+    if (sunk) f->dests[inst->results[0]->id] = sink.dest;
+    Val *outs = new_results(f, inst, left);
     Loop loops[IR_MAX_RANK];
     LLVMValueRef at[IR_MAX_RANK];
     for (uint32_t k = 0; k < n; k++) {
@@ -146,12 +170,15 @@ void gen_build(Fn *f, const IrInst *inst) {
         at[k] = loops[k].i;
         gen_set_scalar(f, inst->regions[0]->params[k], at[k]);
     }
-    body(f, inst, outs, at);
+    body(f, inst, outs, sunk ? &sink : NULL, at);
     bool fold_tail = f->g->used_libm;
     for (uint32_t k = n; k-- > 0;) {
         gen_loop_close(f, &loops[k], loop_close_group(f, fold_tail));
         fold_tail = false;
     }
     f->g->used_libm = false;
-    for (uint32_t r = 0; r < inst->nresults; r++) gen_set(f, inst->results[r], outs[r]);
+    for (uint32_t r = 0; r < inst->nresults; r++) {
+        gen_release(f, &left[r], inst->results[r]->type);
+        gen_set(f, inst->results[r], outs[r]);
+    }
 }

@@ -157,6 +157,7 @@ static void gen_scalar_inst(Fn *f, const IrInst *inst) {
 }
 
 static void gen_inst(Fn *f, const IrInst *inst) {
+    if (map_hasp(&f->done, inst)) return;
     switch (inst->op) {
     case IR_CONST: gen_set_scalar(f, inst->results[0], emit_const(f->e, inst)); break;
     case IR_STRING: gen_string(f, inst); break;
@@ -305,5 +306,6 @@ void gen_func(Gen *g, const IrFunc *func) {
     LLVMBuildBr(g->e.b, body);
     debug_nowhere(g->debug, g->e.b);
     vec_free(&f.groups);
+    map_free(&f.done);
     vec_free(&f.sum_buffers);
 }

@@ -71,6 +71,7 @@ typedef struct Fn {
     Val *vals;                  /* by value id */
     Dest *dests;                /* by value id */
     uint32_t *uses;             /* by value id: how many */
+    Map done;                   /* instructions that were generated ahead of their place */
     VEC(LLVMMetadataRef) groups; /* access groups of the open parallel loops */
     VEC(LLVMValueRef) sum_buffers; /* by nesting depth of blocked sums: see sum.c */
     uint32_t sum_depth;
@@ -160,11 +161,28 @@ Val gen_hand_over(Fn *f, const IrInst *inst, uint32_t k, IrType type);
 void gen_hand_into(Fn *f, const IrInst *inst, uint32_t k, LLVMValueRef to);
 /* Operand K of INST, to be written to, as planned: itself or a copy. */
 Val gen_base(Fn *f, const IrInst *inst, uint32_t k);
+/* New memory for VALUE in place of OLD, whose reference is ours: that of OLD if nobody else holds it (TEST:
+   as is to be found out).  *LEFT is what is to be released when OLD has been read. */
+Val gen_in_place_of(Fn *f, const IrValue *value, const Val *old, bool test, Val *left);
 /* VAL, whose reference is ours, if nobody else holds its block, else a copy. */
 Val gen_own(Fn *f, const Val *val, IrType type);
 
 /* What a call left in the result memory FROM. */
 Val gen_load_result(Fn *f, IrType type, LLVMValueRef from);
+
+/* ---- sink.c: results that go into a part of another array ---- */
+typedef struct Sink {
+    Val base;        /* the array that they go into, ... */
+    IrType type;
+    bool strided;    /* ... at start + i * step, else from DEST on */
+    LLVMValueRef start[IR_MAX_RANK], step[IR_MAX_RANK];
+    Dest dest;
+} Sink;
+/* Is BUILD's one result used by an UPDATE, ASSIGN or ACC_ADD close behind it alone, so that it can be
+   made there?  Then does that instruction's work but for the elements, and fills SINK. */
+bool sink_open(Fn *f, const IrInst *build, Sink *sink);
+/* The flat place of BUILD's element I in the sink's base. */
+LLVMValueRef sink_place(Fn *f, const Sink *sink, LLVMValueRef const *i);
 
 /* ---- build.c ---- */
 void gen_build(Fn *f, const IrInst *inst);

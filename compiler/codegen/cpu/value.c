@@ -227,6 +227,31 @@ static LLVMValueRef is_unique(Fn *f, LLVMValueRef block) {
     return LLVMBuildICmp(e->b, LLVMIntEQ, refs, ours, "");
 }
 
+Val gen_in_place_of(Fn *f, const IrValue *value, const Val *old, bool test, Val *left) {
+    Emit *e = f->e;
+    Val val = *old;
+    *left = (Val){.block = emit_null(e)};
+    val.dims = gen_dims(f, value->type, old->dims);
+    if (!test) return val;
+    if (LLVMIsNull(old->block)) return gen_new_array(f, value, old->dims);
+    LLVMBasicBlockRef check = gen_block(f, "unique"), make = gen_block(f, "new"),
+                      done = gen_block(f, "");
+    LLVMValueRef counted = LLVMBuildICmp(e->b, LLVMIntNE, old->block, emit_null(e), "");
+    LLVMBuildCondBr(e->b, counted, check, make);
+    LLVMPositionBuilderAtEnd(e->b, check);
+    LLVMBuildCondBr(e->b, is_unique(f, old->block), done, make);
+    LLVMPositionBuilderAtEnd(e->b, make);
+    Val made = gen_new_array(f, value, old->dims);
+    make = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    merge(f, e->ptr, &val.at, old->at, check, made.at, make);
+    merge(f, e->ptr, &val.block, old->block, check, made.block, make);
+    merge(f, e->ptr, &left->block, emit_null(e), check, old->block, make);
+    val.depth = f->groups.len;
+    return val;
+}
+
 Val gen_own(Fn *f, const Val *val, IrType type) {
     Emit *e = f->e;
     Val owned = *val;
