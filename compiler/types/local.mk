@@ -7,6 +7,7 @@ libdslc_la_SOURCES += \
   %D%/builtin_array.c \
   %D%/call.c \
   %D%/check.c %D%/check.h \
+  %D%/checker.h \
   %D%/comp.c \
   %D%/construct.c \
   %D%/default.c \
