@@ -19,7 +19,8 @@ Tree *make_int(FnChecker *f, int64_t value, Type type, Span span);
 Tree *make_size(FnChecker *f, Size size, Span span);
 Tree *make_cast(FnChecker *f, Tree *value, Scalar to, Span span);
 Tree *make_local(FnChecker *f, Local *local, Span span);
-/* Part INDEX of a tuple, struct or record, or of an array of them. */
+/* Part INDEX of a tuple, struct or record, or of an array of them; of a function value, what it
+   captured. */
 Tree *make_part(FnChecker *f, Tree *base, uint32_t index, Span span);
 void add_check(FnChecker *f, Tree *node, TreeCheck check);
 

@@ -67,6 +67,11 @@ Tree *make_local(FnChecker *f, Local *local, Span span) {
 Tree *make_part(FnChecker *f, Tree *base, uint32_t index, Span span) {
     Type type = base->type, elem = elem_of(type);
     if (is_poison(type)) return base;
+    if (type->kind == TYPE_FNVAL) { /* what it captured */
+        Tree *captured = make_args(f, T_PART, type->fn->captures[index]->type, span, 1, &base);
+        captured->index = index;
+        return captured;
+    }
     Type part = elem->parts[index].type;
     if (is_array(type)) part = type_array(f->c->types, part, type->rank, type->dims);
     Tree *tree = make_args(f, T_PART, part, span, 1, &base);
