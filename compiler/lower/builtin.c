@@ -93,16 +93,13 @@ static Vals builtin_select(Fn *f, const Tree *t, const Vals *args) {
     return lift(f, t->type, 3, args, lifted, select_scalars, NULL);
 }
 
-static Vals builtin_transpose(Fn *f, const Vals *args) {
+/* The first COUNT dimensions turned by one: all of a matrix's for its transpose. */
+static Vals turn_dimensions(Fn *f, const Vals *args, uint32_t count) {
     Vals out = vals_new(f->lw, args[0].n);
     for (uint32_t i = 0; i < out.n; i++) {
         int64_t perm[IR_MAX_RANK];
         uint32_t rank = args[0].at[i]->type->rank;
-        for (uint32_t k = 0; k < rank; k++) perm[k] = k;
-        if (rank >= 2) {
-            perm[0] = 1;
-            perm[1] = 0;
-        }
+        for (uint32_t k = 0; k < rank; k++) perm[k] = k < count ? (k + 1) % count : k;
         out.at[i] = irb_transpose(&f->b, args[0].at[i], perm);
     }
     return out;
@@ -239,7 +236,8 @@ Vals lower_builtin(Fn *f, const Tree *t) {
     case ROW_IOTA: return builtin_iota(f, t, args);
     case ROW_SELECT: return builtin_select(f, t, args);
     case ROW_STOP: return emit_stop(f, args[0]);
-    case ROW_TRANSPOSE: return builtin_transpose(f, args);
+    case ROW_TRANSPOSE: return turn_dimensions(f, args, 2);
+    case ROW_ROTATE: return turn_dimensions(f, args, t->args[0]->type->rank);
     case ROW_RESHAPE: return builtin_reshape(f, t, args);
     case ROW_FLATTEN: return builtin_flatten(f, t, args);
     case ROW_CONCAT: return join_all(f, t, args, false);

@@ -65,6 +65,18 @@ static Tree *call_transpose(BuiltinCall *b) {
     return builtin_node(b, type_array(f->c->types, arg->type->elem, 2, dims), 1, &arg);
 }
 
+/* The first dimension goes behind the others. */
+static Tree *call_rotate(BuiltinCall *b) {
+    FnChecker *f = b->f;
+    Tree *arg = builtin_arg(b, 0, NULL);
+    if (b->failed) return arg;
+    if (!is_array(arg->type)) return builtin_refuse(b, arg, "an array");
+    uint32_t rank = arg->type->rank;
+    Size *dims = ARENA_ARRAY(f->c->arena, Size, rank);
+    for (uint32_t k = 0; k < rank; k++) dims[k] = arg->type->dims[(k + 1) % rank];
+    return builtin_node(b, type_array(f->c->types, arg->type->elem, rank, dims), 1, &arg);
+}
+
 /* A size that is not known by itself gets a name, so that the check can speak of it. */
 static Tree *named_size(FnChecker *f, Tree *arg, Size *size, Tree **lets, uint32_t *nlets) {
     *size = size_of_tree(f, arg);
@@ -393,6 +405,7 @@ Tree *builtin_array_call(BuiltinCall *b, Type expected) {
     case BUILTIN_ONES: return call_zeros(b, expected);
     case BUILTIN_IOTA: return call_iota(b);
     case BUILTIN_TRANSPOSE: return call_transpose(b);
+    case BUILTIN_ROTATE: return call_rotate(b);
     case BUILTIN_RESHAPE: return call_reshape(b, expected);
     case BUILTIN_FLATTEN: return call_flatten(b);
     case BUILTIN_CONCAT: return call_concat(b, expected);

@@ -30,6 +30,8 @@ static void note_declared(FnChecker *f, const DerivParam *p) {
 bool deriv_needs_types(Checker *c, const FnValue *fn) {
     if (fn->kind == FN_DERIV) return deriv_needs_types(c, fn->deriv->base);
     if (fn->kind != FN_NAMED && fn->kind != FN_EXTERN) return true;
+    if (fn->instance) return false; /* dot<f32> */
+    if (fn->math >= 0 || fn->builtin >= 0 || fn->decl->next) return true; /* several forms */
     const Signature *sig = signature_of(c, fn->decl);
     if (!sig || sig->failed || (sig->generics && sig->generics->len)) return true;
     for (uint32_t k = 0; k < sig->nparams; k++)
@@ -66,6 +68,7 @@ static void params_of_decl(FnChecker *f, const FnDecl *decl, const Signature *si
         p->floats = !p->function && written_type_floats(f, NULL, decl, ast->type);
         p->declared = ast->act ? (uint8_t)AST_AS(Activity, ast->act)->kind
                                : default_act(p->floats, p->mut);
+        if (ast->act) deriv_word_width(f, AST_AS(Activity, ast->act), &p->width);
     }
 }
 
@@ -86,7 +89,7 @@ static void params_of_lambda(const AstLambda *lambda, DerivParam *params) {
         const AstLambdaParam *p = AST_AS(LambdaParam, lambda->params.at[k]);
         Sym name = p->pattern->kind == AST_PatName ? AST_AS(PatName, p->pattern)->name.sym : NULL;
         params[k] = (DerivParam){.name = name, .declared = ACT_ACTIVE, .floats = true,
-                                 .scalar = !p->type, .span = p->node.span};
+                                 .span = p->node.span};
     }
 }
 
@@ -114,12 +117,24 @@ static bool params_of_deriv(FnChecker *f, const FnValue *fn, Span span, uint32_t
     return true;
 }
 
+/* Known by its type only. */
+static void params_of_type(Type fn, DerivParam *params) {
+    for (uint32_t k = 0; k < fn->nparts; k++) {
+        const TypePart *part = &fn->parts[k];
+        bool floats = part->type->has_floats;
+        params[k] = (DerivParam){
+            .declared = part->act ? (uint8_t)(part->act - 1) : default_act(floats, part->mut),
+            .written = part->act != 0, .floats = floats, .mut = part->mut,
+            .function = part->type->has_fns, .scalar = part->type->kind == TYPE_SCALAR};
+    }
+}
+
 bool deriv_params(FnChecker *f, const FnValue *base, Span span, uint32_t *n, DerivParam **out) {
     if (base->kind == FN_OPAQUE) {
-        diag_report(f->c->diags, DIAG_DERIV_UNKNOWN, span,
-                    "which function `%s` is, is not known here", fnvalue_name(base));
-        diag_note(f->c->diags, (Span){0, 0}, "write `deferred` before the operator");
-        return false;
+        *n = base->opaque->nparts;
+        *out = ARENA_ARRAY(f->c->arena, DerivParam, *n + 1);
+        params_of_type(base->opaque, *out);
+        return true;
     }
     if (base->kind == FN_DERIV) {
         const DerivRequest *request = (const DerivRequest *)base->deriv;
@@ -161,16 +176,52 @@ bool deriv_params(FnChecker *f, const FnValue *base, Span span, uint32_t *n, Der
     return true;
 }
 
+/* ---- widths ---- */
+
+bool deriv_word_width(FnChecker *f, const AstActivity *word, uint32_t *width) {
+    int64_t n;
+    *width = 0;
+    if ((word->kind != ACT_BATCH && word->kind != ACT_BATCH_NONEED) || !word->width) return true;
+    bool known = const_eval(f->c, f->module ? f->module : f->c->main, word->width, &n);
+    if (known && n >= 1 && n <= UINT16_MAX) {
+        *width = (uint32_t)n;
+        return true;
+    }
+    diag_report(f->c->diags, DIAG_DERIV_WIDTH, word->width->span,
+                known ? "a width of %lld: it is at least 1 and at most 65535"
+                      : "a width must be a constant",
+                (long long)(known ? n : 0));
+    return false;
+}
+
+bool deriv_request_width(FnChecker *f, uint32_t option, uint32_t n, const DerivParam *params,
+                         Span span, uint32_t *width) {
+    const DerivParam *first = NULL;
+    *width = option;
+    for (uint32_t k = 0; k < n; k++) {
+        const DerivParam *p = &params[k];
+        if (p->act == ACT_CONST || !p->width) continue;
+        if (*width && p->width != *width) {
+            diag_report(f->c->diags, DIAG_DERIV_WIDTH, span,
+                        "%s is asked for in a width of %u, %s in one of %u", param_text(f, p),
+                        p->width, first ? param_text(f, first) : "the request", *width);
+            return false;
+        }
+        *width = p->width;
+        if (!first) first = p;
+    }
+    return true;
+}
+
 /* ---- activities ---- */
 
 bool deriv_set_activity(FnChecker *f, DerivParam *p, ActKind act, DerivPart part, Span span) {
     Diags *d = f->c->diags;
+    /* The width is the request's; apart from it a batch is as one. */
+    if (act == ACT_BATCH) act = ACT_DUPLICATED;
+    if (act == ACT_BATCH_NONEED) act = ACT_DUPLICATED_NONEED;
     p->act = (uint8_t)act;
     if (act == ACT_CONST) return true;
-    if (act == ACT_BATCH || act == ACT_BATCH_NONEED) {
-        diag_report(d, DIAG_NOT_YET, span, "`%s` is not supported yet", act_name(act));
-        return false;
-    }
     if (!p->floats || p->function) {
         diag_report(d, DIAG_ACT_INTEGER, span, "%s holds no floats: it can only be Const",
                     param_text(f, p));
@@ -239,7 +290,10 @@ bool deriv_activities(FnChecker *f, const DerivRequest *request, uint32_t n, Der
         DerivParam *p = &params[k];
         ActKind act = (ActKind)p->declared;
         bool asked = request->nwords && request->words[k];
-        if (asked) act = (ActKind)(request->words[k] - 1);
+        if (asked) {
+            act = (ActKind)(request->words[k] - 1);
+            p->width = request->widths ? request->widths[k] : 0;
+        }
         /* A declared word is checked where it is declared; here what reverse mode adds. */
         if (asked || (act != ACT_CONST && p->written)) {
             if (!deriv_set_activity(f, p, act, part, span)) return false;

@@ -61,6 +61,12 @@ static Sym fresh_name(const Names *names, const char *prefix, Sym name) {
 
 /* ---- slots of the parameters ---- */
 
+/* S(T): what is linear has a leading dimension in a request of width N. */
+static Type widened(Checker *c, const DerivSpec *spec, Type type) {
+    Size n = size_const(c->types, spec->width);
+    return spec->width ? type_array(c->types, type, 1, &n) : type;
+}
+
 static bool has_shadow(DerivPart part, const DerivParam *p) {
     if (p->act == ACT_CONST) return false;
     return part == DERIV_PART_JVP || p->act != ACT_ACTIVE;
@@ -91,17 +97,19 @@ uint32_t deriv_slots(Checker *c, const DerivRequest *request, uint32_t n, const 
     return count;
 }
 
-static void add_seed(Checker *c, const DerivSpec *spec, Type seed, uint32_t n,
+static void add_seed(Checker *c, const DerivSpec *spec, Type seed, Type tape, uint32_t n,
                      const DerivParam *params, DerivSlot *slots, uint32_t *count) {
     bool reverse = spec->part == DERIV_PART_REVERSE;
     if (spec->part != DERIV_PART_GRAD && !reverse) return;
     Names names = {c, params, n, slots, *count};
     if (seed && (reverse || spec->seed || !is_real_scalar(seed))) {
         add_slot(slots, count, ROLE_SEED, 0, fresh_name(&names, "seed", NULL), false);
-        slots[*count - 1].type = seed;
+        slots[*count - 1].type = widened(c, spec, seed);
     }
     names.nslots = *count;
-    if (reverse) add_slot(slots, count, ROLE_TAPE, 0, fresh_name(&names, "tape", NULL), false);
+    if (!reverse) return;
+    add_slot(slots, count, ROLE_TAPE, 0, fresh_name(&names, "tape", NULL), false);
+    slots[*count - 1].type = tape;
 }
 
 /* ---- slots of the results ---- */
@@ -121,22 +129,25 @@ static Sym derivative_name(Checker *c, const DerivSpec *spec, Sym name) {
 }
 
 static void add_results(Checker *c, DerivSpec *spec, const Instance *base, Type stripped,
-                        const uint8_t *act) {
+                        Type tape, const uint8_t *act) {
     uint32_t first = base->ncaptures;
     spec->results = ARENA_ARRAY(c->arena, DerivSlot, base->nparams + 4);
     if (spec->part == DERIV_PART_FORWARD)
-        add_result(spec, ROLE_TAPE, 0, intern(c->interner, "tape"), type_tape(c->types, NULL));
+        add_result(spec, ROLE_TAPE, 0, intern(c->interner, "tape"), tape);
     if (spec->primal && spec->part != DERIV_PART_REVERSE && base->result->kind != TYPE_UNIT)
         add_result(spec, ROLE_PRIMAL, 0, intern(c->interner, "primal"), base->result);
     if (spec->part == DERIV_PART_FORWARD && base->result_act == ACT_DUPLICATED && stripped)
-        add_result(spec, ROLE_RESULT_SHADOW, 0, intern(c->interner, "shadow"), stripped);
+        add_result(spec, ROLE_RESULT_SHADOW, 0, intern(c->interner, "shadow"),
+                   widened(c, spec, stripped));
     if (spec->part == DERIV_PART_JVP && stripped)
-        add_result(spec, ROLE_TANGENT, 0, intern(c->interner, "tangent"), stripped);
+        add_result(spec, ROLE_TANGENT, 0, intern(c->interner, "tangent"),
+                   widened(c, spec, stripped));
     if (spec->part == DERIV_PART_GRAD || spec->part == DERIV_PART_REVERSE)
         for (uint32_t k = first; k < base->nparams; k++)
             if (act[k - first] == ACT_ACTIVE)
                 add_result(spec, ROLE_COTANGENT, k - first,
-                           derivative_name(c, spec, base->params[k]->name), base->params[k]->type);
+                           derivative_name(c, spec, base->params[k]->name),
+                           widened(c, spec, base->params[k]->type));
 }
 
 static Type result_type(Checker *c, const DerivSpec *spec) {
@@ -199,8 +210,9 @@ static void fill_params(Checker *c, Instance *inst, const Instance *base, const 
     }
     for (uint32_t k = 0; k < spec->nparams; k++) {
         DerivSlot *slot = &spec->params[k];
-        if (slot->role == ROLE_TAPE) slot->type = type_tape(c->types, NULL);
-        else if (slot->role != ROLE_SEED) slot->type = base->params[captures + slot->of]->type;
+        if (slot->role == ROLE_PRIMAL) slot->type = base->params[captures + slot->of]->type;
+        else if (slot->role != ROLE_SEED && slot->role != ROLE_TAPE)
+            slot->type = widened(c, spec, base->params[captures + slot->of]->type);
         inst->params[captures + k] = slot_local(c, inst, slot, span, captures + k);
         bool floats = slot->type->has_floats || slot->role == ROLE_TAPE;
         inst->act[captures + k] =
@@ -238,6 +250,21 @@ static void base_params(const Instance *base, const uint8_t *act, DerivParam *pa
     }
 }
 
+/* Tapes of one function, one set of activities and options have one type, whatever else the pair was
+   asked for: that of the plain forward part. */
+static Type tape_type(Checker *c, const DerivRequest *request, Instance *inst, Instance *base,
+                      const uint8_t *act, Span span) {
+    const DerivSpec *spec = &request->spec;
+    if (spec->part == DERIV_PART_GRAD || spec->part == DERIV_PART_JVP) return NULL;
+    if (spec->part == DERIV_PART_FORWARD && !spec->primal && !spec->seed && !spec->width)
+        return type_tape(c->types, inst);
+    DerivRequest plain = *request;
+    plain.spec.part = DERIV_PART_FORWARD;
+    plain.spec.primal = plain.spec.seed = false;
+    plain.spec.width = 0;
+    return type_tape(c->types, deriv_instance(c, &plain, base, act, span));
+}
+
 Instance *deriv_instance(Checker *c, const DerivRequest *request, Instance *base,
                          const uint8_t *act, Span span) {
     uint32_t n = base->nparams - base->ncaptures;
@@ -266,8 +293,9 @@ Instance *deriv_instance(Checker *c, const DerivRequest *request, Instance *base
     spec->nparams = deriv_slots(c, request, n, params, &spec->params);
     Type stripped = base->result->kind == TYPE_UNIT
                         ? NULL : deriv_strip(c->types, base->result, base->result_act);
-    add_seed(c, spec, stripped, n, params, spec->params, &spec->nparams);
-    add_results(c, spec, base, stripped, act);
+    Type tape = tape_type(c, request, inst, base, act, span);
+    add_seed(c, spec, stripped, tape, n, params, spec->params, &spec->nparams);
+    add_results(c, spec, base, stripped, tape, act);
     inst->result = result_type(c, spec);
     inst->result_act = ACT_ACTIVE;
     inst->checked = true;

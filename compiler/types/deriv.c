@@ -5,71 +5,110 @@
 
 /* ---- requests from the source ---- */
 
-static bool parse_option(FnChecker *f, AstOption *option, DerivRequest *request) {
-    const char *name = option->name.sym->text;
-    DerivPart part = request->spec.part;
-    if (!strcmp(name, "primal") && !option->has_args) {
-        request->spec.primal = true;
-        return true;
-    }
-    if (!strcmp(name, "seed") && !option->has_args && part == DERIV_PART_GRAD) {
-        request->spec.seed = true;
-        return true;
-    }
-    if (!strcmp(name, "wrt") && option->has_args && option->args.len) {
-        Sym *names = ARENA_ARRAY(f->c->arena, Sym, option->args.len);
-        for (uint32_t k = 0; k < option->args.len; k++) {
-            AstNode *arg = option->args.at[k];
-            if (arg->kind == AST_Arg) arg = AST_AS(Arg, arg)->value;
-            if (arg->kind != AST_Name) {
-                diag_report(f->c->diags, DIAG_DERIV_OPTION, arg->span,
-                            "wrt takes names of parameters");
-                return false;
-            }
-            names[k] = AST_AS(Name, arg)->name.sym;
-        }
-        request->wrt = names;
-        request->nwrt = option->args.len;
-        return true;
-    }
-    static const char *const later[] = {"batch", "holomorphic", "strong_zero", "unmodified",
-                                        "checkpoint"};
-    for (size_t k = 0; k < sizeof later / sizeof *later; k++)
-        if (!strcmp(name, later[k])) {
-            diag_report(f->c->diags, DIAG_NOT_YET, option->node.span,
-                        "the option `%s` is not supported yet", name);
+static bool take_wrt(FnChecker *f, const AstOption *option, DerivRequest *request) {
+    Sym *names = ARENA_ARRAY(f->c->arena, Sym, option->args.len);
+    for (uint32_t k = 0; k < option->args.len; k++) {
+        AstNode *arg = option->args.at[k];
+        if (arg->kind == AST_Arg) arg = AST_AS(Arg, arg)->value;
+        if (arg->kind != AST_Name) {
+            diag_report(f->c->diags, DIAG_DERIV_OPTION, arg->span, "wrt takes names of parameters");
             return false;
         }
+        names[k] = AST_AS(Name, arg)->name.sym;
+    }
+    request->wrt = names;
+    request->nwrt = option->args.len;
+    return true;
+}
+
+static bool take_batch(FnChecker *f, const AstOption *option, DerivRequest *request) {
+    AstNode *arg = option->args.at[0];
+    if (arg->kind == AST_Arg) arg = AST_AS(Arg, arg)->value;
+    AstActivity word = {.kind = ACT_BATCH, .width = arg};
+    return deriv_word_width(f, &word, &request->spec.width);
+}
+
+/* The options; IN: which operators have it. */
+enum { OF_GRAD = 1, OF_JVP = 2, OF_SPLIT = 4 };
+typedef struct OptionRow {
+    const char *name;
+    int in;
+    int args; /* 0, 1, or -1: one or more */
+    bool later;
+} OptionRow;
+static const OptionRow option_rows[] = {
+    {"primal", OF_GRAD | OF_JVP | OF_SPLIT, 0, false},
+    {"seed", OF_GRAD, 0, false},
+    {"wrt", OF_GRAD | OF_JVP | OF_SPLIT, -1, false},
+    {"batch", OF_GRAD | OF_JVP | OF_SPLIT, 1, false},
+    {"strong_zero", OF_GRAD | OF_JVP | OF_SPLIT, 0, false},
+    {"holomorphic", OF_GRAD, 0, true},
+    {"unmodified", OF_SPLIT, -1, true},
+    {"checkpoint", OF_GRAD | OF_SPLIT, 1, true},
+};
+enum { OPTION_ROWS = sizeof option_rows / sizeof *option_rows };
+
+static const OptionRow *find_option(FnChecker *f, const AstOption *option, int operator) {
+    const char *names[OPTION_ROWS];
+    size_t n = 0;
+    for (size_t k = 0; k < OPTION_ROWS; k++) {
+        if (!(option_rows[k].in & operator)) continue;
+        if (!strcmp(option_rows[k].name, option->name.sym->text)) return &option_rows[k];
+        names[n++] = option_rows[k].name;
+    }
     diag_report(f->c->diags, DIAG_DERIV_OPTION, option->node.span, "there is no option `%s` here",
-                name);
-    static const char *const all[] = {"primal", "seed", "wrt", "batch", "holomorphic",
-                                      "strong_zero"};
-    const char *close = diag_closest(name, all, sizeof all / sizeof *all);
-    if (close) diag_note(f->c->diags, (Span){0, 0}, "did you mean `%s`?", close);
-    return false;
+                option->name.sym->text);
+    const char *close = diag_closest(option->name.sym->text, names, n);
+    if (close) diag_help(f->c->diags, (Span){0, 0}, "did you mean `%s`?", close);
+    return NULL;
+}
+
+static bool parse_option(FnChecker *f, AstOption *option, int operator, DerivRequest *request) {
+    const OptionRow *row = find_option(f, option, operator);
+    if (!row) return false;
+    if (row->later) {
+        diag_report(f->c->diags, DIAG_NOT_YET, option->node.span,
+                    "the option `%s` is not supported yet", row->name);
+        return false;
+    }
+    bool right = row->args < 0 ? option->args.len > 0 : option->args.len == (uint32_t)row->args;
+    if (!right) {
+        diag_report(f->c->diags, DIAG_DERIV_OPTION, option->node.span,
+                    row->args == 0 ? "`%s` takes no argument" : "`%s` needs an argument", row->name);
+        return false;
+    }
+    if (!strcmp(row->name, "primal")) request->spec.primal = true;
+    else if (!strcmp(row->name, "seed")) request->spec.seed = true;
+    else if (!strcmp(row->name, "strong_zero")) request->spec.strong_zero = true;
+    else if (!strcmp(row->name, "wrt")) return take_wrt(f, option, request);
+    else if (!strcmp(row->name, "batch")) return take_batch(f, option, request);
+    return true;
 }
 
 static DerivRequest *parse_request(FnChecker *f, AstDeriv *node) {
+    static const int operators[] = {OF_GRAD, OF_JVP, OF_SPLIT};
+    static const DerivPart parts[] = {DERIV_PART_GRAD, DERIV_PART_JVP, DERIV_PART_FORWARD};
     DerivRequest *request = ARENA_NEW(f->c->arena, DerivRequest);
     request->span = node->node.span;
-    if (node->deferred || node->op == DERIV_SPLIT) {
-        diag_report(f->c->diags, DIAG_NOT_YET, node->node.span, "`%s` is not supported yet",
-                    node->deferred ? "deferred" : "split");
-        return NULL;
-    }
-    request->spec.part = node->op == DERIV_JVP ? DERIV_PART_JVP : DERIV_PART_GRAD;
+    request->spec.part = parts[node->op];
+    request->spec.deferred = node->deferred;
     for (uint32_t k = 0; k < node->options.len; k++)
-        if (!parse_option(f, AST_AS(Option, node->options.at[k]), request)) return NULL;
+        if (!parse_option(f, AST_AS(Option, node->options.at[k]), operators[node->op], request))
+            return NULL;
     return request;
 }
+
+static const char *const part_names[] = {"grad", "jvp", "split", "split"};
 
 /* A function value for the request: one for each request, so that its type is one, too. */
 static const FnValue *value_of_request(FnChecker *f, DerivRequest *request, const FnValue *base) {
     StrBuf text = {0};
-    strbuf_printf(&text, "deriv %p %d%d%d ", (const void *)base, (int)request->spec.part,
-                  request->spec.primal, request->spec.seed);
+    const DerivSpec *spec = &request->spec;
+    strbuf_printf(&text, "deriv %p %d%d%d%d%d %u ", (const void *)base, (int)spec->part,
+                  spec->primal, spec->seed, spec->strong_zero, spec->deferred, spec->width);
     for (uint32_t k = 0; k < request->nwords; k++)
-        strbuf_char(&text, (char)('0' + request->words[k]));
+        strbuf_printf(&text, "%d/%u ", request->words[k],
+                      request->widths ? request->widths[k] : 0);
     for (uint32_t k = 0; k < request->nwrt; k++)
         strbuf_printf(&text, " %s", request->wrt[k]->text);
     Sym key = intern_n(f->c->interner, text.text, text.len);
@@ -81,8 +120,7 @@ static const FnValue *value_of_request(FnChecker *f, DerivRequest *request, cons
     *fn = (FnValue){.kind = FN_DERIV, .decl = base->decl, .deriv = &request->spec,
                     .lambda_in = base->lambda_in, .ncaptures = base->ncaptures,
                     .captures = base->captures, .math = -1, .builtin = -1,
-                    .name = arena_printf(f->c->arena, "%s %s",
-                                         request->spec.part == DERIV_PART_JVP ? "jvp" : "grad",
+                    .name = arena_printf(f->c->arena, "%s %s", part_names[spec->part],
                                          fnvalue_name(base))};
     map_setp(&f->c->fn_values, key, fn);
     return fn;
@@ -105,18 +143,76 @@ static Tree *check_operand(FnChecker *f, AstNode *operand) {
     return NULL;
 }
 
+/* The value of an operator: one function, or the pair of split. */
+static Tree *operator_value(FnChecker *f, DerivRequest *request, const FnValue *base, Tree *operand,
+                            Span span) {
+    if (request->spec.part != DERIV_PART_FORWARD)
+        return value_tree(f, value_of_request(f, request, base), operand, span);
+    DerivRequest *reverse = ARENA_NEW(f->c->arena, DerivRequest);
+    *reverse = *request;
+    reverse->spec.part = DERIV_PART_REVERSE;
+    /* Widths concern the reverse pass: a tape may be pulled at any. */
+    request->spec.width = 0;
+    Tree *pair[2] = {value_tree(f, value_of_request(f, request, base), operand, span),
+                     value_tree(f, value_of_request(f, reverse, base), operand, span)};
+    TypePart parts[2] = {{.type = pair[0]->type}, {.type = pair[1]->type}};
+    return make_args(f, T_TUPLE, type_tuple(f->c->types, 2, parts), span, 2, pair);
+}
+
+/* Which function it is must be known, unless the operator is deferred. */
+static bool is_known(FnChecker *f, const DerivRequest *request, const FnValue *base, Span span) {
+    for (; base->kind == FN_DERIV; base = base->deriv->base) {}
+    if (base->kind != FN_OPAQUE || request->spec.deferred) return true;
+    diag_report(f->c->diags, DIAG_DERIV_UNKNOWN, span, "which function `%s` is, is not known here",
+                fnvalue_name(base));
+    diag_help(f->c->diags, (Span){0, 0}, "write `deferred` before the operator");
+    return false;
+}
+
+/* For a function parameter the activities are those of its declared type. */
+static void activities_of_parameter(FnChecker *f, const AstNode *operand, DerivRequest *request) {
+    if (operand->kind != AST_Name || request->nwords) return;
+    const Binding *binding = scope_find(f, ((const AstName *)operand)->name.sym);
+    if (!binding || !binding->fn_type || binding->fn_type->kind != TYPE_FN) return;
+    Type fn = binding->fn_type;
+    uint8_t *words = ARENA_ARRAY(f->c->arena, uint8_t, fn->nparts + 1);
+    for (uint32_t k = 0; k < fn->nparts; k++) {
+        const TypePart *part = &fn->parts[k];
+        uint8_t act = part->type->has_floats ? part->mut ? ACT_DUPLICATED : ACT_ACTIVE : ACT_CONST;
+        words[k] = part->act ? part->act : (uint8_t)(act + 1);
+    }
+    request->words = words;
+    request->nwords = fn->nparts;
+}
+
+/* Operator and operand, checked against each other as far as can be; NULL after reporting. */
+static Tree *check_operator(FnChecker *f, AstDeriv *node, DerivRequest **request) {
+    *request = parse_request(f, node);
+    Tree *operand = check_operand(f, node->operand);
+    if (!*request || !operand || !is_known(f, *request, operand->type->fn, node->node.span))
+        return NULL;
+    activities_of_parameter(f, node->operand, *request);
+    return operand;
+}
+
+static Tree *checked_value(FnChecker *f, DerivRequest *request, const FnValue *base, Tree *operand,
+                           Span span) {
+    uint32_t n, width;
+    DerivParam *params;
+    if (!deriv_params(f, base, span, &n, &params) ||
+        !deriv_activities(f, request, n, params, span) ||
+        !deriv_request_width(f, request->spec.width, n, params, span, &width))
+        return tree_poison(f, span);
+    request->spec.width = width;
+    return operator_value(f, request, base, operand, span);
+}
+
 Tree *check_deriv_value(FnChecker *f, AstDeriv *node, Type expected) {
     (void)expected;
-    DerivRequest *request = parse_request(f, node);
-    Tree *operand = check_operand(f, node->operand);
-    if (!request || !operand) return tree_poison(f, node->node.span);
-    const FnValue *base = operand->type->fn;
-    uint32_t n;
-    DerivParam *params;
-    if (!deriv_params(f, base, node->node.span, &n, &params) ||
-        !deriv_activities(f, request, n, params, node->node.span))
-        return tree_poison(f, node->node.span);
-    return value_tree(f, value_of_request(f, request, base), operand, node->node.span);
+    DerivRequest *request;
+    Tree *operand = check_operator(f, node, &request);
+    if (!operand) return tree_poison(f, node->node.span);
+    return checked_value(f, request, operand->type->fn, operand, node->node.span);
 }
 
 /* ---- lists of words without a call ---- */
@@ -134,24 +230,29 @@ static bool is_bare_list(const AstCall *call) {
     return true;
 }
 
-static Tree *apply_words(FnChecker *f, const FnValue *deriv, AstCall *call, Tree *fn_value) {
-    const DerivRequest *old = (const DerivRequest *)deriv->deriv;
+/* OLD with the words of the list. */
+static DerivRequest *with_words(FnChecker *f, const DerivRequest *old, AstCall *call) {
     DerivRequest *request = ARENA_NEW(f->c->arena, DerivRequest);
     *request = *old;
     uint8_t *words = ARENA_ARRAY(f->c->arena, uint8_t, call->args.len);
+    uint32_t *widths = ARENA_ARRAY(f->c->arena, uint32_t, call->args.len);
     for (uint32_t k = 0; k < call->args.len; k++) {
-        AstActArg *arg = AST_AS(ActArg, arg_value(call->args.at[k]));
-        words[k] = (uint8_t)(AST_AS(Activity, arg->act)->kind + 1);
+        AstActivity *word = AST_AS(Activity, AST_AS(ActArg, arg_value(call->args.at[k]))->act);
+        words[k] = (uint8_t)(word->kind + 1);
+        if (!deriv_word_width(f, word, &widths[k])) return NULL;
     }
     request->words = words;
+    request->widths = widths;
     request->nwords = call->args.len;
     request->span = call->node.span;
-    uint32_t n;
-    DerivParam *params;
-    if (!deriv_params(f, old->spec.base, call->node.span, &n, &params) ||
-        !deriv_activities(f, request, n, params, call->node.span))
-        return tree_poison(f, call->node.span);
-    return value_tree(f, value_of_request(f, request, old->spec.base), fn_value, call->node.span);
+    return request;
+}
+
+static Tree *apply_words(FnChecker *f, const DerivRequest *old, const FnValue *base, AstCall *call,
+                         Tree *operand) {
+    DerivRequest *request = with_words(f, old, call);
+    if (!request) return tree_poison(f, call->node.span);
+    return checked_value(f, request, base, operand, call->node.span);
 }
 
 /* ---- calls ---- */
@@ -164,6 +265,7 @@ typedef struct DerivCall {
     DerivParam *params;
     uint32_t nslots;       /* without seed and tape */
     DerivSlot *slots;
+    uint32_t width;        /* of the whole request */
     CallArg *args;         /* by slot; two more places at the end */
     AstNode *rest[4];      /* positional arguments behind the slots, and named seed or tape */
     Sym rest_names[4];
@@ -187,6 +289,33 @@ static bool needs_shadow(const DerivCall *d, uint32_t p) {
     return d->request->spec.part == DERIV_PART_JVP || d->params[p].act != ACT_ACTIVE;
 }
 
+/* A batch without <N>: N is the leading dimension of the shadow, a constant in its type. */
+static bool width_of_shadow(DerivCall *d, AstActArg *arg, uint32_t *width) {
+    AstNode *shadow = arg->args.len > 1 ? arg_value(arg->args.at[1]) : NULL;
+    Type type = shadow ? check_expr(d->f, shadow, NULL)->type : NULL;
+    if (type && type->kind == TYPE_POISON) return false;
+    bool known = type && type->kind == TYPE_ARRAY && type->dims[0]->kind == SIZE_CONST &&
+                 type->dims[0]->value >= 1 && type->dims[0]->value <= UINT16_MAX;
+    if (known) {
+        *width = (uint32_t)type->dims[0]->value;
+        return true;
+    }
+    diag_report(d->f->c->diags, DIAG_DERIV_WIDTH, arg->node.span,
+                "the width of this batch is not known: its shadow's first size is no constant");
+    diag_help(d->f->c->diags, (Span){0, 0}, "write it: BatchDuplicated<8>(...)");
+    return false;
+}
+
+static bool take_word(DerivCall *d, uint32_t p, AstActArg *arg) {
+    AstActivity *word = AST_AS(Activity, arg->act);
+    DerivParam *param = &d->params[p];
+    bool batch = word->kind == ACT_BATCH || word->kind == ACT_BATCH_NONEED;
+    if (!deriv_set_activity(d->f, param, (ActKind)word->kind, d->request->spec.part, arg->node.span))
+        return false;
+    if (!deriv_word_width(d->f, word, &param->width)) return false;
+    return !batch || param->width || width_of_shadow(d, arg, &param->width);
+}
+
 /* The words in the arguments.  Which parameter a positional argument belongs to follows from the
    activities of those before it. */
 static bool take_words(DerivCall *d) {
@@ -198,9 +327,7 @@ static bool take_words(DerivCall *d) {
         if (p < 0) continue;
         named[p] = true;
         AstNode *value = AST_AS(Arg, node)->value;
-        if (value->kind != AST_ActArg) continue;
-        ActKind act = (ActKind)AST_AS(Activity, AST_AS(ActArg, value)->act)->kind;
-        if (!deriv_set_activity(d->f, &d->params[p], act, d->request->spec.part, value->span))
+        if (value->kind == AST_ActArg && !take_word(d, (uint32_t)p, AST_AS(ActArg, value)))
             return false;
     }
     uint32_t p = 0;
@@ -218,11 +345,8 @@ static bool take_words(DerivCall *d) {
         if (p >= d->n) break;
         uint32_t given = 1;
         if (value->kind == AST_ActArg) {
-            AstActArg *arg = AST_AS(ActArg, value);
-            ActKind act = (ActKind)AST_AS(Activity, arg->act)->kind;
-            if (!deriv_set_activity(d->f, &d->params[p], act, d->request->spec.part, value->span))
-                return false;
-            given = arg->args.len;
+            if (!take_word(d, p, AST_AS(ActArg, value))) return false;
+            given = AST_AS(ActArg, value)->args.len;
         }
         if (needs_shadow(d, p) && given < 2) shadow_next = true;
         else p++;
@@ -357,10 +481,36 @@ static bool fill_rest(DerivCall *d, const Instance *inst) {
     return true;
 }
 
+/* A reverse pass takes no primal arguments: which instance it belongs to, its tape says. */
+static Instance *base_of_tape(Checker *c, const FnValue *base, Type tape, Span span) {
+    const Instance *forward = tape && tape->kind == TYPE_TAPE ? tape->tape_of : NULL;
+    if (forward && forward->deriv->base == base) return forward->deriv->base_instance;
+    if (tape && tape->kind == TYPE_POISON) return NULL;
+    diag_report(c->diags, DIAG_DERIV_TAPE, span,
+                forward ? "this is a tape of `%s`, not of `%s`" : "the tape of `%s` is expected here%s",
+                forward ? forward->deriv->base_instance->name : fnvalue_name(base),
+                forward ? fnvalue_name(base) : "");
+    return NULL;
+}
+
+/* The tape among the arguments that are left: by its name, else the last. */
+static AstNode *tape_argument(const DerivCall *d) {
+    for (uint32_t k = 0; k < d->nrest; k++)
+        if (d->rest_names[k] && !strcmp(d->rest_names[k]->text, "tape")) return d->rest[k];
+    for (uint32_t k = d->nrest; k-- > 0;)
+        if (!d->rest_names[k]) return d->rest[k];
+    return NULL;
+}
+
 static Instance *base_of_call(DerivCall *d, const FnValue *base) {
     FnChecker *f = d->f;
     if (!deriv_needs_types(f->c, base))
         return instance_of_fnvalue(f->c, base, 0, NULL, d->call->node.span);
+    if (d->request->spec.part == DERIV_PART_REVERSE) {
+        AstNode *tape = tape_argument(d);
+        return base_of_tape(f->c, base, tape ? check_expr(f, tape, NULL)->type : NULL,
+                            tape ? tape->span : d->call->node.span);
+    }
     Type *types = ARENA_ARRAY(f->c->arena, Type, d->n + 1);
     for (uint32_t k = 0; k < d->nslots; k++) {
         if (d->slots[k].role != ROLE_PRIMAL) continue;
@@ -411,12 +561,16 @@ static void settle_slots(DerivCall *d, const uint8_t *act) {
 Tree *check_deriv_call(FnChecker *f, const FnValue *deriv, AstCall *call, Tree *fn_value,
                        Type expected) {
     Span span = call->node.span;
-    if (is_bare_list(call)) return apply_words(f, deriv, call, fn_value);
+    const DerivRequest *asked = (const DerivRequest *)deriv->deriv;
+    if (is_bare_list(call)) return apply_words(f, asked, asked->spec.base, call, fn_value);
     DerivCall d = {.f = f, .call = call, .request = (const DerivRequest *)deriv->deriv};
     const FnValue *base = deriv->deriv->base;
     if (!deriv_params(f, base, span, &d.n, &d.params) ||
-        !deriv_activities(f, d.request, d.n, d.params, span) || !take_words(&d))
+        !deriv_activities(f, d.request, d.n, d.params, span) || !take_words(&d) ||
+        !deriv_request_width(f, d.request->spec.width, d.n, d.params, span, &d.width))
         return tree_poison(f, span);
+    DerivRequest request = *d.request;
+    request.spec.width = d.width;
     d.nslots = deriv_slots(f->c, d.request, d.n, d.params, &d.slots);
     d.args = ARENA_ARRAY(f->c->arena, CallArg, d.nslots + 4);
     if (!fill_args(&d)) return tree_poison(f, span);
@@ -428,16 +582,24 @@ Tree *check_deriv_call(FnChecker *f, const FnValue *deriv, AstCall *call, Tree *
     uint8_t *act = final_activities(f->c, base_inst, d.n, d.params);
     if (!anything_active(f, base_inst, act, d.n, span)) return tree_poison(f, span);
     settle_slots(&d, act);
-    Instance *inst = deriv_instance(f->c, d.request, base_inst, act, span);
+    Instance *inst = deriv_instance(f->c, &request, base_inst, act, span);
     if (!fill_rest(&d, inst)) return tree_poison(f, span);
     return call_instance(f, inst, d.args, fn_value, expected, inst->name, span);
 }
 
 Tree *check_deriv_apply(FnChecker *f, AstDeriv *node, AstCall *call, Type expected) {
-    DerivRequest *request = parse_request(f, node);
-    Tree *operand = check_operand(f, node->operand);
-    if (!request || !operand) return tree_poison(f, call->node.span);
-    const FnValue *fn = value_of_request(f, request, operand->type->fn);
+    DerivRequest *request;
+    Tree *operand = check_operator(f, node, &request);
+    if (!operand) return tree_poison(f, call->node.span);
+    const FnValue *base = operand->type->fn;
+    if (is_bare_list(call)) return apply_words(f, request, base, call, operand);
+    if (request->spec.part == DERIV_PART_FORWARD) {
+        diag_report(f->c->diags, DIAG_DERIV_SPLIT, call->node.span,
+                    "split gives two functions: take them apart before calling one");
+        diag_help(f->c->diags, (Span){0, 0}, "let (forward, reverse) = split ...;");
+        return tree_poison(f, call->node.span);
+    }
+    const FnValue *fn = value_of_request(f, request, base);
     return check_deriv_call(f, fn, call, value_tree(f, fn, operand, node->node.span), expected);
 }
 
@@ -454,6 +616,8 @@ Instance *instance_of_deriv(Checker *c, const FnValue *fn, uint32_t nargs, const
     Instance *inst;
     if (!deriv_needs_types(c, base) || !nargs)
         inst = instance_of_fnvalue(c, base, 0, NULL, span);
+    else if (request->spec.part == DERIV_PART_REVERSE)
+        inst = base_of_tape(c, base, arg_types[nargs - 1], span);
     else {
         DerivSlot *slots;
         uint32_t nslots = deriv_slots(c, request, n, params, &slots);

@@ -10,6 +10,7 @@ typedef struct DerivRequest {
     DerivSpec spec;        /* part, base, options; slots and base_instance: not yet */
     uint32_t nwords;       /* 0: activities as declared */
     const uint8_t *words;  /* ActKind + 1 of each parameter; 0: as declared */
+    const uint32_t *widths; /* of the words; NULL: none */
     uint32_t nwrt;
     const Sym *wrt;        /* names of the parameters that stay active; none: all */
     Span span;
@@ -23,6 +24,7 @@ typedef struct DerivParam {
     uint8_t act;      /* of this request */
     bool written;     /* the declared word stands there */
     bool floats, mut, function, scalar;
+    uint32_t width;   /* that its word asks for; 0: none */
     Span span;        /* of its declaration; may be nowhere */
 } DerivParam;
 
@@ -33,6 +35,12 @@ bool deriv_needs_types(Checker *c, const FnValue *fn);
 /* Sets ACT of the parameters from a request: words, wrt, checks them all.  False after reporting. */
 bool deriv_activities(FnChecker *f, const DerivRequest *request, uint32_t n, DerivParam *params,
                       Span span);
+/* N of BatchDuplicated<N>, which must be a constant of at least 1; *WIDTH is 0 where there is no <N>.
+   False after reporting. */
+bool deriv_word_width(FnChecker *f, const AstActivity *word, uint32_t *width);
+/* The width of a request: of its option and of the words, which must agree.  False after reporting. */
+bool deriv_request_width(FnChecker *f, uint32_t option, uint32_t n, const DerivParam *params,
+                         Span span, uint32_t *width);
 /* One word for one parameter.  False after reporting. */
 bool deriv_set_activity(FnChecker *f, DerivParam *param, ActKind act, DerivPart part, Span span);
 
