@@ -102,7 +102,7 @@ $(sed -n 's/^SCALAR([A-Z0-9]*, "\([^"]*\)".*/\1/p' lang/scalars.def)
 END_OF_NAMES
 names "function of the library" <<END_OF_NAMES
 $(sed -n 's/^\(BUILTIN\|MATH\)([A-Z0-9_]*, "\([^"]*\)".*/\2/p' lang/builtins.def lang/math.def
-  sed -n 's/^fn \([A-Za-z0-9_]*\).*/\1/p' stdlib/prelude.adl stdlib/linalg.adl)
+  sed -n 's/^\(fn\|const\) \([A-Za-z0-9_]*\).*/\2/p' $(ls stdlib/*.adl | grep -v derivatives))
 END_OF_NAMES
 names "option" <<END_OF_NAMES
 $(sed -n 's/^OPTION("\([^"]*\)",.*, "..*")$/\1/p' lang/options.def)
