@@ -19,7 +19,7 @@ static IrValue *same_with(Lin *l, const IrInst *inst, IrValue *first, IrValue *l
     return mark_linear(l, copy->results[0]);
 }
 
-/* INDEX, SLICE, TRANSPOSE, RESHAPE, ASSUME */
+/* INDEX, SLICE, TRANSPOSE, RESHAPE */
 static void moved(Lin *l, IrInst *inst) {
     IrValue *dx = tangent_of(l, inst->operands[0]);
     if (dx) set_tangent(l, inst->results[0], same_with(l, inst, dx, NULL));
@@ -99,8 +99,8 @@ void linearise_array(Lin *l, IrInst *inst) {
     case IR_INDEX:
     case IR_SLICE:
     case IR_TRANSPOSE:
-    case IR_RESHAPE:
-    case IR_ASSUME: moved(l, inst); break;
+    case IR_RESHAPE: moved(l, inst); break;
+    case IR_ASSUME: set_tangent(l, inst->results[0], tangent_of(l, inst->operands[0])); break;
     case IR_UPDATE:
     case IR_ASSIGN: written(l, inst); break;
     case IR_PACK:

@@ -17,10 +17,13 @@ typedef struct Shapes {
 
 static Dim dim_of(Shapes *shapes, IrValue *value, uint32_t k);
 
-static Dim named(IrValue *value) {
+/* A size that an instruction names; one that it measured is that of what it measured. */
+static Dim named(Shapes *shapes, IrValue *value) {
     Dim dim = {-1, ir_resolve(value)};
     int64_t size;
     if (ir_const_int(value, &size)) return (Dim){size, NULL};
+    const IrInst *def = dim.value->def;
+    if (def && def->op == IR_DIM) return dim_of(shapes, def->operands[0], (uint32_t)def->imm);
     return dim;
 }
 
@@ -81,12 +84,12 @@ static Dim branch_dim(Shapes *shapes, IrValue *value, uint32_t k) {
     return measured(shapes, value, k);
 }
 
-static Dim build_dim(const IrInst *build, uint32_t result, uint32_t k) {
+static Dim build_dim(Shapes *shapes, const IrInst *build, uint32_t result, uint32_t k) {
     uint32_t at = (uint32_t)build->imm;
-    if (k < at) return named(build->operands[k]);
+    if (k < at) return named(shapes, build->operands[k]);
     k -= at;
     for (uint32_t i = 0; i < result; i++) at += (uint32_t)build->ints[i];
-    return named(build->operands[at + k]);
+    return named(shapes, build->operands[at + k]);
 }
 
 static Dim contract_dim(Shapes *shapes, const IrInst *inst, uint32_t k) {
@@ -100,10 +103,10 @@ static Dim defined_dim(Shapes *shapes, IrValue *value, uint32_t k) {
     IrValue **operands = def->operands;
     uint32_t rank = value->type->rank;
     switch ((int)def->op) {
-    case IR_BUILD: return build_dim(def, value->index, k);
+    case IR_BUILD: return build_dim(shapes, def, value->index, k);
     case IR_RESHAPE:
-    case IR_ASSUME: return named(operands[1 + k]);
-    case IR_SLICE: return named(operands[1 + rank + k]);
+    case IR_ASSUME: return named(shapes, operands[1 + k]);
+    case IR_SLICE: return named(shapes, operands[1 + rank + k]);
     case IR_UPDATE:
     case IR_ASSIGN:
     case IR_STOP: return dim_of(shapes, operands[0], k);

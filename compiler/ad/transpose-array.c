@@ -218,7 +218,6 @@ void transpose_array(Transposer *t, IrInst *inst) {
     case IR_ASSIGN: transpose_assign(t, inst, ct); break;
     case IR_TRANSPOSE: transpose_transpose(t, inst, ct); break;
     case IR_RESHAPE: transpose_reshape(t, inst, ct); break;
-    case IR_ASSUME: ct_add(t, inst->operands[0], ct.value, ct.present); break;
     case IR_PACK: transpose_pack(t, inst, ct); break;
     case IR_CONCAT: transpose_concat(t, inst, ct); break;
     case IR_CONTRACT: transpose_contract(t, inst, ct); break;
