@@ -22,9 +22,10 @@ IrValue *mem_root(const MemFunc *f, const IrValue *value);
 bool mem_writes(const IrInst *inst, uint32_t k);
 /* Is A the size of X's dimension K? */
 bool mem_same_size(const IrValue *a, const IrValue *x, uint32_t k);
-/* The result of BUILD, not yet in REUSED (may be NULL), that could write over ROOT; -1: none. */
-int mem_reusing_result(const MemFunc *f, const IrInst *build, const IrValue *root,
-                       IrValue *const *reused);
+/* Are BUILD's sizes known to be those of ROOT? */
+bool mem_same_shape(const IrInst *build, const IrValue *root);
+/* The result of BUILD that could be written over ROOT; -1: none. */
+int mem_reusing_result(const MemFunc *f, const IrInst *build, const IrValue *root);
 void mem_prove_unique(Planner *p);
 
 #endif

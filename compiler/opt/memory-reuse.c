@@ -29,21 +29,27 @@ static bool region_reads_own_place(const MemFunc *f, const IrRegion *region, con
     return true;
 }
 
-static bool same_shape(const IrInst *build, uint32_t r, const IrValue *root) {
+/* Could they have the same sizes? */
+static bool like_shape(const IrInst *build, uint32_t r, const IrValue *root) {
     IrType type = build->results[r]->type;
     if (build->ints[r] || type->scalar != root->type->scalar || type->rank != root->type->rank)
         return false;
     for (uint32_t k = 0; k < type->rank; k++)
+        if (type->dims[k] >= 0 && root->type->dims[k] >= 0 && type->dims[k] != root->type->dims[k])
+            return false;
+    return true;
+}
+
+bool mem_same_shape(const IrInst *build, const IrValue *root) {
+    for (uint32_t k = 0; k < root->type->rank; k++)
         if (!mem_same_size(build->operands[k], root, k)) return false;
     return true;
 }
 
-int mem_reusing_result(const MemFunc *f, const IrInst *build, const IrValue *root,
-                       IrValue *const *reused) {
+int mem_reusing_result(const MemFunc *f, const IrInst *build, const IrValue *root) {
     if (build->op != IR_BUILD || root->type->kind != IR_T_ARRAY || mem_is_small(root->type)) return -1;
     for (uint32_t r = 0; r < build->nresults; r++) {
-        if (reused && reused[r]) continue;
-        if (mem_is_small(build->results[r]->type) || !same_shape(build, r, root)) continue;
+        if (mem_is_small(build->results[r]->type) || !like_shape(build, r, root)) continue;
         const IrRegion *body = build->regions[0];
         return region_reads_own_place(f, body, root, body->params) ? (int)r : -1;
     }

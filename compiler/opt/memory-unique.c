@@ -107,6 +107,18 @@ static bool is_fresh(const Prover *v, const IrInst *inst, uint32_t i) {
     }
 }
 
+/* One that certainly can be written over comes first. */
+static void choose_reuse(const Prover *v, const IrInst *build, MemReuse *reuse) {
+    reuse->sure = false;
+    for (uint32_t i = 0; i < reuse->n && !reuse->sure; i++) {
+        IrValue *root = reuse->roots[i];
+        if (!v->fresh[root->id] || v->shared[root->id] || !mem_same_shape(build, root)) continue;
+        reuse->roots[i] = reuse->roots[0];
+        reuse->roots[0] = root;
+        reuse->sure = true;
+    }
+}
+
 static void prove_inst(Prover *v, const IrInst *inst) {
     MemInst *plan = plan_of(v, inst);
     for (uint32_t k = 0; k < inst->noperands; k++)
@@ -122,10 +134,7 @@ static void prove_inst(Prover *v, const IrInst *inst) {
         return;
     }
     for (uint32_t r = 0; r < inst->nregions; r++) prove_region(v, inst->regions[r]);
-    for (uint32_t r = 0; plan->reuse && r < inst->nresults; r++) {
-        const IrValue *root = plan->reuse[r];
-        plan->reuse_test[r] = root && !(v->fresh[root->id] && !v->shared[root->id]);
-    }
+    for (uint32_t r = 0; plan->reuse && r < inst->nresults; r++) choose_reuse(v, inst, &plan->reuse[r]);
     for (uint32_t i = 0; i < inst->nresults; i++)
         v->fresh[inst->results[i]->id] = is_fresh(v, inst, i);
 }

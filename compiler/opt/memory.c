@@ -3,6 +3,7 @@
 
 #include "base/fatal.h"
 #include "base/vec.h"
+#include "ir/export.h"
 #include "opt/memory-internal.h"
 
 /* ---- kinds of values ---- */
@@ -149,12 +150,25 @@ bool mem_region_uses(const MemFunc *f, const IrRegion *region, const IrValue *ro
 
 /* ---- parameters that a function hands on ---- */
 
+/* What a C caller passes is his, but for `mut` parameters. */
+static bool may_be_written_over(const Planner *p, const IrFunc *func, uint32_t param) {
+    for (uint32_t i = 0; i < p->module->exports.len; i++) {
+        const IrExport *export = p->module->exports.at[i];
+        if (export->func != func || export->kind != IR_EXPORT_C) continue;
+        for (uint32_t k = 0; k < export->nparams; k++)
+            if (export->params[k].param == (int32_t)param)
+                return export->params[k].kind == IR_C_MUT;
+    }
+    return true;
+}
+
 /* A parameter whose memory a result could be built in, if a caller has no use for it. */
 static void mark_written_over(Planner *p, const IrInst *build) {
     const IrInst *yield = build->parent->last;
     for (uint32_t i = 0; i < build->parent->nparams; i++) {
         const IrValue *param = build->parent->params[i];
-        int r = p->f->owned_param[i] ? -1 : mem_reusing_result(p->f, build, param, NULL);
+        if (p->f->owned_param[i] || !may_be_written_over(p, build->parent->func, i)) continue;
+        int r = mem_reusing_result(p->f, build, param);
         if (r < 0 || !mem_region_uses(p->f, build->regions[0], param)) continue;
         for (uint32_t k = 0; k < yield->noperands; k++) {
             if (ir_resolve(yield->operands[k]) != build->results[r]) continue;
@@ -218,13 +232,14 @@ static void add_dead(Planner *p, MemInst *plan, IrValue *root) {
 }
 
 static bool write_over(Planner *p, const IrInst *inst, MemInst *plan, IrValue *root) {
-    int r = mem_reusing_result(p->f, inst, root, plan->reuse);
+    int r = mem_reusing_result(p->f, inst, root);
     if (r < 0) return false;
-    if (!plan->reuse) {
-        plan->reuse = ARENA_ARRAY(p->arena, IrValue *, inst->nresults);
-        plan->reuse_test = ARENA_ARRAY(p->arena, bool, inst->nresults);
-    }
-    plan->reuse[r] = root;
+    if (!plan->reuse) plan->reuse = ARENA_ARRAY(p->arena, MemReuse, inst->nresults);
+    MemReuse *reuse = &plan->reuse[r];
+    IrValue **more = ARENA_ARRAY(p->arena, IrValue *, reuse->n + 1);
+    for (uint32_t i = 0; i < reuse->n; i++) more[i] = reuse->roots[i];
+    more[reuse->n++] = root;
+    reuse->roots = more;
     return true;
 }
 

@@ -24,13 +24,20 @@ typedef enum MemBase {
     MEM_IN_PLACE /* proved */
 } MemBase;
 
+/* Roots that end with a BUILD and whose memory its result could be written over.  SURE: the first one
+   certainly can; else each if it is found to have the sizes and no other holder. */
+typedef struct MemReuse {
+    IrValue **roots;
+    uint32_t n;
+    bool sure;
+} MemReuse;
+
 /* What is planned for one instruction. */
 typedef struct MemInst {
     bool *take;      /* by operand: its root's reference goes over to the consumer */
     uint8_t *base;   /* by operand: MemBase, where the operand's memory is written to */
     bool *own;       /* LOOP, by operand: must be nobody else's before the loop begins */
-    IrValue **reuse; /* BUILD, by result, or NULL: the root whose memory it writes over, ... */
-    bool *reuse_test; /* ... by result: if nobody else holds it */
+    MemReuse *reuse;  /* BUILD, by result, or NULL */
     IrValue **dead;  /* roots to be released behind the instruction (before a YIELD's jump) */
     uint32_t ndead;
 } MemInst;

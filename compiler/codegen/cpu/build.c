@@ -26,6 +26,9 @@ static bool makes_memory(const IrInst *inst, IrType type) {
 /* The operand that becomes result INDEX of INST in place, or NULL. */
 static IrValue *base_of(Fn *f, const IrInst *inst, uint32_t index) {
     uint32_t k = 0;
+    const MemInst *plan = gen_plan(f, inst);
+    if (inst->op == IR_BUILD)
+        return plan->reuse && plan->reuse[index].sure ? plan->reuse[index].roots[0] : NULL;
     if (inst->op == IR_REDUCE) k = (uint32_t)inst->imm + index;
     else if (inst->op == IR_WITH_ACC) k = index;
     else if (inst->op != IR_UPDATE && inst->op != IR_ASSIGN) return NULL;
@@ -35,13 +38,15 @@ static IrValue *base_of(Fn *f, const IrInst *inst, uint32_t index) {
 
 /* A place that may be nowhere is for an operation that makes memory anew; one on the way there works in
    place. */
-static void want_maybe(Fn *f, IrValue *value, const IrRegion *region, Dest dest) {
-    while (value && value->def && value->def->parent == region && !f->dests[value->id].at) {
-        const IrInst *def = value->def;
-        IrValue *base = base_of(f, def, value->index);
-        if (!base && def->op != IR_IF && makes_memory(def, value->type)) f->dests[value->id] = dest;
-        value = base;
-    }
+static bool want_maybe(Fn *f, IrValue *value, const IrRegion *region, Dest dest) {
+    const IrInst *def = value->def;
+    if (!def || def->parent != region || f->dests[value->id].at) return false;
+    IrValue *base = base_of(f, def, value->index);
+    if (base && want_maybe(f, base, region, dest)) return true;
+    if (base && def->op != IR_BUILD) return false;
+    if (def->op == IR_IF || !makes_memory(def, value->type)) return false;
+    f->dests[value->id] = dest;
+    return true;
 }
 
 static void want(Fn *f, IrValue *value, const IrRegion *region, Dest dest) {
@@ -124,20 +129,32 @@ static void body(Fn *f, const IrInst *inst, const Val *outs, const Sink *sink,
     gen_dead(f, yield);
 }
 
+/* What may be written over, and what of it is to be released behind the loop. */
+typedef struct Olds {
+    Val *at;
+    uint32_t n;
+} Olds;
+
 /* Over the memory of an array that is read for the last time, unless the result is wanted elsewhere. */
-static Val write_over(Fn *f, const IrInst *inst, uint32_t r, LLVMValueRef const *dims, Val *left) {
-    const MemInst *plan = gen_plan(f, inst);
-    const IrValue *result = inst->results[r], *root = plan->reuse[r];
+static Val write_over(Fn *f, const IrInst *inst, uint32_t r, LLVMValueRef const *dims, Olds *olds) {
+    const MemReuse *reuse = &gen_plan(f, inst)->reuse[r];
+    const IrValue *result = inst->results[r];
     const Dest *dest = &f->dests[result->id];
-    if (!dest->at || dest->maybe) {
-        Val old = *gen_val(f, root);
-        return gen_in_place_of(f, result, &old, plan->reuse_test[r], left);
+    olds->n = reuse->n;
+    olds->at = ARENA_ARRAY(f->g->plan->arena, Val, reuse->n);
+    for (uint32_t k = 0; k < reuse->n; k++) olds->at[k] = *gen_val(f, reuse->roots[k]);
+    if (!dest->at && reuse->sure) {
+        Val val = olds->at[0];
+        olds->at[0].block = emit_null(f->e);
+        val.dims = gen_dims(f, result->type, dims);
+        return val;
     }
-    *left = *gen_val(f, root);
+    if (!dest->at || (dest->maybe && !reuse->sure))
+        return gen_over(f, result, dims, reuse->n, olds->at);
     return gen_new_array(f, result, dims);
 }
 
-static Val *new_results(Fn *f, const IrInst *inst, Val *left) {
+static Val *new_results(Fn *f, const IrInst *inst, Olds *olds) {
     Val *outs = ARENA_ARRAY(f->g->plan->arena, Val, inst->nresults);
     uint32_t n = (uint32_t)inst->imm, inner = n;
     for (uint32_t r = 0; r < inst->nresults; r++) {
@@ -145,9 +162,9 @@ static Val *new_results(Fn *f, const IrInst *inst, Val *left) {
         for (uint32_t k = 0; k < n; k++) dims[k] = gen_scalar(f, inst->operands[k]);
         for (uint32_t k = 0; k < (uint32_t)inst->ints[r]; k++)
             dims[n + k] = gen_scalar(f, inst->operands[inner++]);
-        left[r].block = emit_null(f->e);
-        if (gen_plan(f, inst)->reuse && gen_plan(f, inst)->reuse[r])
-            outs[r] = write_over(f, inst, r, dims, &left[r]);
+        const MemInst *plan = gen_plan(f, inst);
+        if (plan->reuse && plan->reuse[r].n)
+            outs[r] = write_over(f, inst, r, dims, &olds[r]);
         else
             outs[r] = gen_new_array(f, inst->results[r], dims);
     }
@@ -156,11 +173,11 @@ static Val *new_results(Fn *f, const IrInst *inst, Val *left) {
 
 void gen_build(Fn *f, const IrInst *inst) {
     uint32_t n = (uint32_t)inst->imm;
-    Val *left = ARENA_ARRAY(f->g->plan->arena, Val, inst->nresults);
+    Olds *olds = ARENA_ARRAY(f->g->plan->arena, Olds, inst->nresults);
     Sink sink;
     bool sunk = sink_open(f, inst, &sink);
     if (sunk) f->dests[inst->results[0]->id] = sink.dest;
-    Val *outs = new_results(f, inst, left);
+    Val *outs = new_results(f, inst, olds);
     Loop loops[IR_MAX_RANK];
     LLVMValueRef at[IR_MAX_RANK];
     for (uint32_t k = 0; k < n; k++) {
@@ -178,7 +195,8 @@ void gen_build(Fn *f, const IrInst *inst) {
     }
     f->g->used_libm = false;
     for (uint32_t r = 0; r < inst->nresults; r++) {
-        gen_release(f, &left[r], inst->results[r]->type);
+        for (uint32_t k = 0; k < olds[r].n; k++)
+            gen_release(f, &olds[r].at[k], inst->results[r]->type);
         gen_set(f, inst->results[r], outs[r]);
     }
 }

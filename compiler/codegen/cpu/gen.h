@@ -161,9 +161,10 @@ Val gen_hand_over(Fn *f, const IrInst *inst, uint32_t k, IrType type);
 void gen_hand_into(Fn *f, const IrInst *inst, uint32_t k, LLVMValueRef to);
 /* Operand K of INST, to be written to, as planned: itself or a copy. */
 Val gen_base(Fn *f, const IrInst *inst, uint32_t k);
-/* New memory for VALUE in place of OLD, whose reference is ours: that of OLD if nobody else holds it (TEST:
-   as is to be found out).  *LEFT is what is to be released when OLD has been read. */
-Val gen_in_place_of(Fn *f, const IrValue *value, const Val *old, bool test, Val *left);
+/* New memory of sizes DIMS for VALUE: that of one of OLDS, whose references are ours, if it has these
+   sizes and nobody else holds it.  The blocks in OLDS become what is to be released when they have
+   been read. */
+Val gen_over(Fn *f, const IrValue *value, LLVMValueRef const *dims, uint32_t n, Val *olds);
 /* VAL, whose reference is ours, if nobody else holds its block, else a copy. */
 Val gen_own(Fn *f, const Val *val, IrType type);
 

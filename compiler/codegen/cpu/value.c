@@ -227,29 +227,64 @@ static LLVMValueRef is_unique(Fn *f, LLVMValueRef block) {
     return LLVMBuildICmp(e->b, LLVMIntEQ, refs, ours, "");
 }
 
-Val gen_in_place_of(Fn *f, const IrValue *value, const Val *old, bool test, Val *left) {
+/* Are the sizes of OLD those that a TYPE of DIMS has? */
+static LLVMValueRef same_sizes(Fn *f, IrType type, const Val *old, LLVMValueRef const *dims) {
     Emit *e = f->e;
-    Val val = *old;
-    *left = (Val){.block = emit_null(e)};
-    val.dims = gen_dims(f, value->type, old->dims);
-    if (!test) return val;
-    if (LLVMIsNull(old->block)) return gen_new_array(f, value, old->dims);
-    LLVMBasicBlockRef check = gen_block(f, "unique"), make = gen_block(f, "new"),
-                      done = gen_block(f, "");
+    LLVMValueRef same = LLVMConstInt(e->i1, 1, false);
+    for (uint32_t k = 0; k < type->rank; k++)
+        if (old->dims[k] != dims[k])
+            same = LLVMBuildAnd(e->b, same,
+                                LLVMBuildICmp(e->b, LLVMIntEQ, old->dims[k], dims[k], ""), "");
+    return same;
+}
+
+/* Goes to DONE from a block of its own if OLD may be written over by VALUE; the builder then stands
+   where it may not.  The block that goes to DONE. */
+static LLVMBasicBlockRef try_over(Fn *f, IrType type, const Val *old, LLVMValueRef const *dims,
+                                  LLVMBasicBlockRef done) {
+    Emit *e = f->e;
+    LLVMBasicBlockRef check = gen_block(f, "unique"), over = gen_block(f, "over"),
+                      next = gen_block(f, "");
     LLVMValueRef counted = LLVMBuildICmp(e->b, LLVMIntNE, old->block, emit_null(e), "");
-    LLVMBuildCondBr(e->b, counted, check, make);
+    counted = LLVMBuildAnd(e->b, counted, same_sizes(f, type, old, dims), "");
+    LLVMBuildCondBr(e->b, counted, check, next);
     LLVMPositionBuilderAtEnd(e->b, check);
-    LLVMBuildCondBr(e->b, is_unique(f, old->block), done, make);
-    LLVMPositionBuilderAtEnd(e->b, make);
-    Val made = gen_new_array(f, value, old->dims);
-    make = LLVMGetInsertBlock(e->b);
+    LLVMBuildCondBr(e->b, is_unique(f, old->block), over, next);
+    LLVMPositionBuilderAtEnd(e->b, over);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, next);
+    return over;
+}
+
+Val gen_over(Fn *f, const IrValue *value, LLVMValueRef const *given, uint32_t n, Val *olds) {
+    Emit *e = f->e;
+    Arena *arena = f->g->plan->arena;
+    LLVMBasicBlockRef *from = ARENA_ARRAY(arena, LLVMBasicBlockRef, n + 1);
+    LLVMBasicBlockRef done = gen_block(f, "");
+    LLVMValueRef *dims = gen_dims(f, value->type, given);
+    for (uint32_t k = 0; k < n; k++)
+        from[k] = LLVMIsNull(olds[k].block) ? NULL : try_over(f, value->type, &olds[k], dims, done);
+    Val val = gen_new_array(f, value, given);
+    from[n] = LLVMGetInsertBlock(e->b);
     LLVMBuildBr(e->b, done);
     LLVMPositionBuilderAtEnd(e->b, done);
-    merge(f, e->ptr, &val.at, old->at, check, made.at, make);
-    merge(f, e->ptr, &val.block, old->block, check, made.block, make);
-    merge(f, e->ptr, &left->block, emit_null(e), check, old->block, make);
-    val.depth = f->groups.len;
-    return val;
+    LLVMValueRef at = LLVMBuildPhi(e->b, e->ptr, ""), block = LLVMBuildPhi(e->b, e->ptr, "");
+    LLVMValueRef none = emit_null(e);
+    LLVMAddIncoming(at, &val.at, &from[n], 1);
+    LLVMAddIncoming(block, &val.block, &from[n], 1);
+    for (uint32_t k = 0; k < n; k++) {
+        if (!from[k]) continue;
+        LLVMAddIncoming(at, &olds[k].at, &from[k], 1);
+        LLVMAddIncoming(block, &olds[k].block, &from[k], 1);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        if (!from[k]) continue;
+        LLVMValueRef left = LLVMBuildPhi(e->b, e->ptr, "");
+        for (uint32_t j = 0; j <= n; j++)
+            if (from[j]) LLVMAddIncoming(left, j == k ? &none : &olds[k].block, &from[j], 1);
+        olds[k].block = left;
+    }
+    return (Val){.at = at, .block = block, .dims = dims, .depth = f->groups.len};
 }
 
 Val gen_own(Fn *f, const Val *val, IrType type) {
