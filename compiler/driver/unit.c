@@ -18,6 +18,14 @@ static bool wanted(const TextList *names, const char *name) {
     return false;
 }
 
+/* Stress builds verify always. */
+static bool verifies(const Options *options) {
+#ifdef ADL_STRESS
+    return true;
+#endif
+    return options->verify;
+}
+
 static void after_pass(void *data, const char *pass, IrModule *module) {
     Unit *unit = data;
     const Options *options = &unit->session->options;
@@ -28,9 +36,7 @@ static void after_pass(void *data, const char *pass, IrModule *module) {
         fprintf(stderr, "; after %s\n%s", pass, text.text ? text.text : "");
         strbuf_free(&text);
     }
-#ifdef NDEBUG
-    if (!options->verify) return;
-#endif
+    if (!verifies(options)) return;
     const char *fault = ir_verify(module);
     if (fault)
         diag_report(unit->session->diags, DIAG_INTERNAL, nowhere, "after '%s': %s", pass, fault);
@@ -117,11 +123,7 @@ CodegenOptions unit_codegen_options(const Unit *unit) {
                             .threads = o->threads,
                             .check_overlap = o->checks == CHECKS_ALL,
                             .program = program,
-#ifdef NDEBUG
-                            .verify = o->verify,
-#else
-                            .verify = true,
-#endif
+                            .verify = verifies(o),
                             .prefix = o->prefix,
                             .producer = "dslc " ADL_VERSION};
 }

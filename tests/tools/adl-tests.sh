@@ -1,6 +1,7 @@
 # Runs the `test` items of ADL files, each file at -O0 and at -O3, and prints TAP: a line for each
-# item and level.  Also the files of tests/grad/errors, of which each must be refused with the code
-# that its first line names.
+# item and level, with the IR verified after every pass.  Also the files of tests/grad/errors, of which
+# each must be refused with the code that its first line names, and of tests/grad/failures, of which
+# each test must fail at run time with the text that it names.
 cd "$ADL_SOURCE_DIR" || exit 1
 number=0
 line() { number=$((number + 1)); echo "$1 $number - $2"; }
@@ -8,7 +9,7 @@ line() { number=$((number + 1)); echo "$1 $number - $2"; }
 # file FILE: its items; a file that does not compile is one failure.
 file() {
   for level in 0 3; do
-    output=$("$DSLC" test -O$level "$1" 2>&1)
+    output=$("$DSLC" test --verify -O$level "$1" 2>&1)
     status=$?
     # The items' lines, numbered, with the file's name; what stands below them becomes comments.
     items=$(printf '%s\n' "$output" | grep -cE '^(not )?ok - ')
@@ -38,11 +39,29 @@ refused() {
   fi
 }
 
-for adl in tests/grad/*.adl tests/programs/*.adl examples/*/*.adl; do
-  case " $ADL_LATER " in *" $adl "*) continue ;; esac
+fails() {
+  text=$(sed -n '1s/.*with "\(.*\)".*/\1/p' "$1")
+  for level in 0 3; do
+    output=$("$DSLC" test --verify -O$level "$1" 2>&1)
+    status=$?
+    if test $status -eq 1 && ! printf '%s\n' "$output" | grep -q '^ok' &&
+      test "$(printf '%s\n' "$output" | grep -cF "$text")" = \
+        "$(printf '%s\n' "$output" | grep -c '^not ok')"; then
+      line "ok" "$1 -O$level: every test fails with $text"
+    else
+      line "not ok" "$1 -O$level: every test fails with $text (status $status)"
+      printf '%s\n' "$output" | sed 's/^/# /'
+    fi
+  done
+}
+
+for adl in tests/grad/*.adl tests/programs/*.adl examples/*/*.adl stdlib/*.adl; do
   grep -q '^test ' "$adl" && file "$adl"
 done
 for adl in tests/grad/errors/*.adl; do
   test ! -f "$adl" || refused "$adl"
+done
+for adl in tests/grad/failures/*.adl; do
+  test ! -f "$adl" || fails "$adl"
 done
 echo "1..$number"
