@@ -177,6 +177,8 @@ typedef struct Transposer {
     IrValue **now;     /* the same for the reverse sweep and what runs again there */
     Ct *ct;            /* by id of the linear value */
     Bitset weak;       /* by id of the value made: conditions */
+    Map more;          /* linear tape to further tapes of cotangents: there is no sum of tapes */
+    const IrRegion *region; /* whose instructions are being transposed */
     Map tapes;         /* mixed instruction to its own tape, in FULL and LITE scopes */
     IrValue *tape;     /* the tape that is threaded through a SPLIT scope, else NULL */
     uint32_t options;

@@ -23,6 +23,7 @@ static void begin(Frame *frame, Ad *ad, const AdRequest *request, Mixed *mixed, 
 static void end(Frame *frame) {
     map_free(&frame->t.tapes);
     bitset_free(&frame->t.weak);
+    map_free(&frame->t.more);
     plan_free(frame->t.plan);
 }
 

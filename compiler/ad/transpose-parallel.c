@@ -14,7 +14,10 @@ typedef struct Targets {
 static void add_target(IrValue *value, void *data) {
     Targets *targets = data;
     if (is_zero(targets->t->mixed, value) || !bitset_add(&targets->seen, value->id)) return;
-    if (!targets->t->ct[value->id].is_acc) vec_push(&targets->linear, value);
+    if (value->type->kind == IR_T_TAPE)
+        ad_report(targets->t->ad, DIAG_NOT_IMPLEMENTED, targets->t->b.pos,
+                  "a derivative through a tape that a parallel region pulls is not implemented yet");
+    else if (!targets->t->ct[value->id].is_acc) vec_push(&targets->linear, value);
 }
 
 /* The cotangents of what the body yields: an element of that of the result, or (REDUCE) the whole. */

@@ -60,6 +60,36 @@ IrValue *ct_sum(Transposer *t, IrValue *a, IrValue *b) {
     return irb_binary(&t->b, IR_ADD, a, b);
 }
 
+typedef struct More {
+    IrValue *tape;
+    struct More *next;
+} More;
+
+/* A tape that is pulled several times.  What filled it is transposed once for each. */
+static void add_more(Transposer *t, const IrValue *linear, IrValue *tape) {
+    if (ad_home(linear) != t->region || !linear->def) {
+        ad_report(t->ad, DIAG_NOT_IMPLEMENTED, t->b.pos,
+                  "a derivative through a tape from outside that is pulled more than once here is not "
+                  "implemented yet");
+        return;
+    }
+    More *more = ARENA_NEW(t->ad->arena, More);
+    *more = (More){tape, map_getp(&t->more, linear)};
+    map_setp(&t->more, linear, more);
+}
+
+/* The next cotangent of a tape that INST gave; false: no more. */
+static bool take_more(Transposer *t, const IrInst *inst) {
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        More *more = map_getp(&t->more, inst->results[i]);
+        if (!more) continue;
+        map_setp(&t->more, inst->results[i], more->next);
+        t->ct[inst->results[i]->id] = (Ct){more->tape, NULL, false};
+        return true;
+    }
+    return false;
+}
+
 void ct_add(Transposer *t, IrValue *linear, IrValue *value, IrValue *present) {
     Ct *ct = &t->ct[linear->id];
     if (!value || is_zero(t->mixed, linear)) return;
@@ -69,8 +99,7 @@ void ct_add(Transposer *t, IrValue *linear, IrValue *value, IrValue *present) {
         ct->value = value;
         ct->present = present;
     } else if (value->type->kind == IR_T_TAPE) {
-        ad_report(t->ad, DIAG_NOT_IMPLEMENTED, t->b.pos,
-                  "a derivative through a tape that is pulled more than once is not implemented yet");
+        add_more(t, linear, value);
     } else {
         ct->value = ct_sum(t, ct->value, value);
         ct->present = ct_either(t, ct->present, present);
@@ -179,7 +208,16 @@ static bool is_zero_inst(const Transposer *t, const IrInst *inst) {
 }
 
 void reverse_region(Transposer *t, const IrRegion *region) {
-    for (IrInst *inst = region->last; inst; inst = inst->prev)
-        if (inst->op != IR_YIELD && has_linear(t->mixed, inst) && !is_zero_inst(t, inst))
+    const IrRegion *outer = t->region;
+    for (IrInst *inst = region->last; inst; inst = inst->prev) {
+        IrValue *tape = t->tape;
+        if (inst->op == IR_YIELD || !has_linear(t->mixed, inst) || is_zero_inst(t, inst)) continue;
+        t->region = region;
+        transpose_inst(t, inst);
+        while (take_more(t, inst)) {
+            t->tape = tape;
             transpose_inst(t, inst);
+        }
+    }
+    t->region = outer;
 }
