@@ -1,6 +1,6 @@
-/* Activity: which values depend on an active parameter (varied) and reach an active result (useful).
-   Both spread over the instructions of a function until nothing changes; values of inner regions
-   share the ids of the function, so captures need no care.
+/* Activity: which values depend on an active parameter (varied) and reach an active result
+   (useful). Both spread over the instructions of a function until nothing changes; values of inner
+   regions share the ids of the function, so captures need no care.
 
    A tape is active as a whole: all values of a chain of pushes and pops together, so that the tape
    of tangents is pushed and popped in step with it. */
@@ -126,7 +126,9 @@ static void forward_inst(Pass *pass, const IrInst *inst) {
     case IR_RUNTIME:
     case IR_STOP: return;
     case IR_CALL: call_edges(pass, inst, true); break;
-    case IR_ACC_ADD: spread(pass, set, inst->operands[inst->noperands - 1], inst->operands[0]); break;
+    case IR_ACC_ADD:
+        spread(pass, set, inst->operands[inst->noperands - 1], inst->operands[0]);
+        break;
     case IR_MATH:
         for (uint32_t k = 0; k < inst->noperands; k++)
             if (math_mask(pass, inst) >> k & 1)
@@ -149,7 +151,9 @@ static void backward_inst(Pass *pass, const IrInst *inst) {
     case IR_RUNTIME:
     case IR_STOP: return;
     case IR_CALL: call_edges(pass, inst, false); break;
-    case IR_ACC_ADD: spread(pass, set, inst->operands[0], inst->operands[inst->noperands - 1]); break;
+    case IR_ACC_ADD:
+        spread(pass, set, inst->operands[0], inst->operands[inst->noperands - 1]);
+        break;
     case IR_MATH:
         for (uint32_t k = 0; k < inst->noperands; k++)
             if (math_mask(pass, inst) >> k & 1)

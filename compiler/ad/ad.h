@@ -9,9 +9,9 @@
 #include "ir/ir.h"
 #include "source/diag.h"
 
-/* Makes all requests of MODULE, and those that come up on the way.  Faults of the program (an extern
-   function without a rule, a derivative that needs itself) go to DIAGS; the functions that could
-   not be made are then left without a useful body. */
+/* Makes all requests of MODULE, and those that come up on the way.  Faults of the program (an
+   extern function without a rule, a derivative that needs itself) go to DIAGS; the functions that
+   could not be made are then left without a useful body. */
 void ad_run(IrModule *module, Diags *diags);
 
 #endif

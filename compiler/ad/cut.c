@@ -10,10 +10,10 @@ typedef struct Edge {
 
 struct Cut {
     uint32_t nodes;
-    VEC(Edge) edges;       /* each with its reverse: 2k and 2k + 1 */
-    uint32_t *first, *at;  /* edge of a node, plus one */
+    VEC(Edge) edges;      /* each with its reverse: 2k and 2k + 1 */
+    uint32_t *first, *at; /* edge of a node, plus one */
     uint32_t *level, *queue;
-    bool *reaches;         /* the sink, in what is left */
+    bool *reaches; /* the sink, in what is left */
 };
 
 Cut *cut_new(Arena *arena, uint32_t nodes) {

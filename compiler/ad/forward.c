@@ -69,15 +69,15 @@ void emit_pushes(Transposer *t, const Scope *scope, const Emit *emit) {
 
 /* ---- parts of instructions ---- */
 
-/* A copy of INST with these operands and the nonlinear ones of its results, and MORE of type LAST. */
+/* A copy of INST with these operands and the nonlinear ones of its results, and MORE of type LAST.
+ */
 static IrInst *copy_with(Transposer *t, const IrInst *inst, const List *operands, IrType last) {
     IrType *types = ARENA_ARRAY(t->ad->arena, IrType, inst->nresults + 1);
     uint32_t n = 0;
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (!is_linear(t->mixed, inst->results[i])) types[n++] = inst->results[i]->type;
     if (last) types[n++] = last;
-    IrInst *copy =
-        irb_inst(&t->b, inst->op, operands->n, operands->at, n, types, inst->nregions);
+    IrInst *copy = irb_inst(&t->b, inst->op, operands->n, operands->at, n, types, inst->nregions);
     copy->flags = inst->flags;
     copy->imm = inst->imm;
     copy->fimm = inst->fimm;

@@ -28,11 +28,11 @@ typedef struct AdRequest {
 typedef struct Ad {
     IrModule *module;
     Diags *diags;
-    Arena *arena;   /* what lives as long as the run */
-    Map by_func;    /* functions made here that ir_deriv does not know, to their AdRequest */
-    Map requests;   /* by hash: the same, to be found again */
-    Map masks;      /* rule function to its dependence mask, plus one */
-    Map depends;    /* function to its Depends (depends.c) */
+    Arena *arena; /* what lives as long as the run */
+    Map by_func;  /* functions made here that ir_deriv does not know, to their AdRequest */
+    Map requests; /* by hash: the same, to be found again */
+    Map masks;    /* rule function to its dependence mask, plus one */
+    Map depends;  /* function to its Depends (depends.c) */
     VEC(const IrFunc *) inlining; /* rules being put in place */
     bool failed;
 } Ad;
@@ -41,8 +41,8 @@ IrFunc *ad_jvp(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *ou
                uint32_t options);
 IrFunc *ad_grad(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
                 uint32_t options);
-const AdRequest *ad_pair(Ad *ad, IrFunc *base, const uint8_t *in_active,
-                         const uint8_t *out_active, uint32_t options);
+const AdRequest *ad_pair(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
+                         uint32_t options);
 /* Makes the body of FUNC, if it is a derivative that has none yet. */
 void ad_ensure(Ad *ad, IrFunc *func);
 void ad_report(Ad *ad, DiagCode code, Pos pos, const char *format, ...)
@@ -82,16 +82,16 @@ typedef struct Dim {
 
 typedef struct Mixed {
     Ad *ad;
-    IrFunc *func;      /* (params..., tangents...) -> (results..., tangents...) */
-    Bitset linear;     /* by value id: tangents, their accumulators and tapes */
-    Bitset zero;       /* linear values that are zero by construction */
-    Map partners;      /* linear value to a nonlinear value of the same sizes */
-    Map calls;         /* CALL to MixedCall */
-    Map dims;          /* value to its Dim array (shape.c) */
-    Map inputs;        /* instruction with regions to what they take from outside (needs.c) */
-    Map has_linear;    /* instructions that are, or contain, something linear (transposing only) */
+    IrFunc *func;   /* (params..., tangents...) -> (results..., tangents...) */
+    Bitset linear;  /* by value id: tangents, their accumulators and tapes */
+    Bitset zero;    /* linear values that are zero by construction */
+    Map partners;   /* linear value to a nonlinear value of the same sizes */
+    Map calls;      /* CALL to MixedCall */
+    Map dims;       /* value to its Dim array (shape.c) */
+    Map inputs;     /* instruction with regions to what they take from outside (needs.c) */
+    Map has_linear; /* instructions that are, or contain, something linear (transposing only) */
     uint32_t options;
-    bool transposed;   /* made to be transposed, not as a JVP */
+    bool transposed; /* made to be transposed, not as a JVP */
 } Mixed;
 
 /* Into FUNC, whose body has its parameters and nothing else. */
@@ -128,7 +128,7 @@ typedef struct Scope {
 } Scope;
 
 typedef struct Plan {
-    Map scopes;   /* region of the mixed function to its Scope */
+    Map scopes; /* region of the mixed function to its Scope */
     VEC(Scope *) all;
     Bitset saved; /* values on the tape */
     Bitset again; /* values that the reverse region of their scope computes again */
@@ -179,8 +179,8 @@ typedef struct Transposer {
     Bitset weak;       /* by id of the value made: conditions */
     Map more;          /* linear tape to further tapes of cotangents: there is no sum of tapes */
     const IrRegion *region; /* whose instructions are being transposed */
-    Map tapes;         /* mixed instruction to its own tape, in FULL and LITE scopes */
-    IrValue *tape;     /* the tape that is threaded through a SPLIT scope, else NULL */
+    Map tapes;              /* mixed instruction to its own tape, in FULL and LITE scopes */
+    IrValue *tape;          /* the tape that is threaded through a SPLIT scope, else NULL */
     uint32_t options;
 } Transposer;
 

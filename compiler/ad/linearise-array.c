@@ -1,5 +1,6 @@
 /* Tangents of the operations that move elements of arrays about, of products, and of tapes and
-   accumulators.  Where one operand has a tangent and another has none, the structure needs zeros. */
+   accumulators.  Where one operand has a tangent and another has none, the structure needs zeros.
+ */
 #include "ad/linearise.h"
 
 #include "base/fatal.h"
@@ -91,7 +92,8 @@ static void popped(Lin *l, IrInst *inst) {
     IrInst *pop = irb_tape_pop(l->b, tape, n, types);
     set_tangent(l, inst->results[0], pop->results[0]);
     for (uint32_t i = 1; i < inst->nresults; i++)
-        if (ad_carries(inst->results[i]->type)) set_tangent(l, inst->results[i], pop->results[at++]);
+        if (ad_carries(inst->results[i]->type))
+            set_tangent(l, inst->results[i], pop->results[at++]);
 }
 
 void linearise_array(Lin *l, IrInst *inst) {
@@ -107,7 +109,9 @@ void linearise_array(Lin *l, IrInst *inst) {
     case IR_CONCAT: joined(l, inst); break;
     case IR_CONTRACT: contracted(l, inst); break;
     case IR_ACC_ADD: accumulated(l, inst); break;
-    case IR_TAPE_NEW: set_tangent(l, inst->results[0], linear_zero(l, primal_of(l, inst->results[0]))); break;
+    case IR_TAPE_NEW:
+        set_tangent(l, inst->results[0], linear_zero(l, primal_of(l, inst->results[0])));
+        break;
     case IR_TAPE_PUSH: pushed(l, inst); break;
     case IR_TAPE_POP: popped(l, inst); break;
     default: UNREACHABLE("no tangent for %s", ir_op_info(inst->op)->name);

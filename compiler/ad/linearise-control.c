@@ -56,8 +56,7 @@ static IrType *doubled_types(Lin *l, const IrInst *inst, const bool *active, uin
 static void yield_doubled(Lin *l, const IrRegion *from, const bool *active) {
     const IrInst *yield = from->last;
     Values values = room(l, 2 * yield->noperands);
-    for (uint32_t i = 0; i < yield->noperands; i++)
-        put(&values, primal_of(l, yield->operands[i]));
+    for (uint32_t i = 0; i < yield->noperands; i++) put(&values, primal_of(l, yield->operands[i]));
     for (uint32_t i = 0; i < yield->noperands; i++)
         if (active[i]) put(&values, tangent_or_zero(l, yield->operands[i]));
     irb_yield(l->b, values.n, values.at);
@@ -88,8 +87,7 @@ static void yield_loop(Lin *l, const IrInst *inst, IrInst *copy, const bool *act
     const IrInst *yield = inst->regions[0]->last;
     uint32_t first = inst->flags & IR_LOOP_EXIT ? 1 : 0;
     Values values = room(l, 2 * yield->noperands + 1);
-    for (uint32_t i = 0; i < yield->noperands; i++)
-        put(&values, primal_of(l, yield->operands[i]));
+    for (uint32_t i = 0; i < yield->noperands; i++) put(&values, primal_of(l, yield->operands[i]));
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (active[i]) put(&values, tangent_or_zero(l, yield->operands[first + i]));
     if (needs_counter(l, inst))
@@ -153,8 +151,7 @@ static void linearise_build(Lin *l, IrInst *inst) {
     IrType *types = doubled_types(l, inst, active, &n);
     Values operands = room(l, 2 * inst->noperands);
     int64_t *ranks = ARENA_ARRAY(l->ad->module->arena, int64_t, n);
-    for (uint32_t i = 0; i < inst->noperands; i++)
-        put(&operands, primal_of(l, inst->operands[i]));
+    for (uint32_t i = 0; i < inst->noperands; i++) put(&operands, primal_of(l, inst->operands[i]));
     for (uint32_t i = 0; i < inst->nresults; i++) ranks[k++] = inst->ints[i];
     for (uint32_t i = 0; i < inst->nresults; i++) {
         for (uint32_t d = 0; d < (uint32_t)inst->ints[i]; d++, at++)
@@ -178,8 +175,7 @@ static void linearise_sum(Lin *l, IrInst *inst) {
     uint32_t n, first = (uint32_t)inst->imm;
     IrType *types = doubled_types(l, inst, active, &n);
     Values operands = room(l, 2 * inst->noperands);
-    for (uint32_t i = 0; i < inst->noperands; i++)
-        put(&operands, primal_of(l, inst->operands[i]));
+    for (uint32_t i = 0; i < inst->noperands; i++) put(&operands, primal_of(l, inst->operands[i]));
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (active[i]) put(&operands, tangent_or_zero(l, inst->operands[first + i]));
     IrInst *copy = irb_inst(l->b, IR_REDUCE, operands.n, operands.at, n, types, 1);
@@ -208,8 +204,7 @@ static void copy_apart(Lin *l, const IrInst *inst) {
     for (uint32_t i = 0; i < inst->noperands; i++) keep_primal(inst->operands[i], pair);
     ir_captures(inst->regions[0], keep_primal, pair);
     IrInst *copy = ir_clone(l->b, inst, &map);
-    for (uint32_t i = 0; i < inst->nresults; i++)
-        set_primal(l, inst->results[i], copy->results[i]);
+    for (uint32_t i = 0; i < inst->nresults; i++) set_primal(l, inst->results[i], copy->results[i]);
     map_free(&map);
 }
 
@@ -325,7 +320,8 @@ static void linearise_with_acc(Lin *l, IrInst *inst) {
     bind_params(l, from, copy->regions[0]);
     for (uint32_t i = 0; i < n; i++) {
         IrType type = from->params[i]->type;
-        if (active[i]) set_tangent(l, from->params[i], ir_region_param(copy->regions[0], type, NULL));
+        if (active[i])
+            set_tangent(l, from->params[i], ir_region_param(copy->regions[0], type, NULL));
     }
     IrBuilder outer = enter(l, copy->regions[0]);
     linearise_region(l, from);

@@ -90,8 +90,8 @@ static IrValue *mathematical(Scalar *s) {
     uint32_t n = s->inst->noperands;
     RuleCall call = {rule, args, like, tangents, &result};
     if (!rule) {
-        ad_report(l->ad, DIAG_DERIV_NONE, s->inst->pos,
-                  "the function '%s' has no derivative", ir_math_name(fn));
+        ad_report(l->ad, DIAG_DERIV_NONE, s->inst->pos, "the function '%s' has no derivative",
+                  ir_math_name(fn));
         return NULL;
     }
     for (uint32_t i = 0; i < n; i++) {

@@ -178,11 +178,12 @@ static void apply_rule(Lin *l, const IrFunc *callee, IrValue *const *args, IrVal
     for (uint32_t i = 0; i < callee->nparams; i++) {
         if (!callee->rule_active[i]) {
             if (tangents[i])
-                ad_report(l->ad, DIAG_DERIV_LACKS, l->b->pos,
-                          "the derivative of '%s' says nothing of parameter %u%s%s, which gets a value "
-                          "that is differentiated here", callee->name, i + 1,
-                          callee->param_names[i] ? ", " : "",
-                          callee->param_names[i] ? callee->param_names[i] : "");
+                ad_report(
+                    l->ad, DIAG_DERIV_LACKS, l->b->pos,
+                    "the derivative of '%s' says nothing of parameter %u%s%s, which gets a value "
+                    "that is differentiated here",
+                    callee->name, i + 1, callee->param_names[i] ? ", " : "",
+                    callee->param_names[i] ? callee->param_names[i] : "");
             continue;
         }
         call.like[at] = args[i];
@@ -225,7 +226,8 @@ static void linearise_call(Lin *l, IrInst *inst) {
     IrFunc *callee = inst->func;
     Arena *arena = l->ad->module->arena;
     uint32_t n = inst->noperands, nin = 0, nout = 0, at = inst->nresults;
-    uint8_t *in = ARENA_ARRAY(arena, uint8_t, n), *out = ARENA_ARRAY(arena, uint8_t, inst->nresults);
+    uint8_t *in = ARENA_ARRAY(arena, uint8_t, n),
+            *out = ARENA_ARRAY(arena, uint8_t, inst->nresults);
     if (callee->rule) {
         linearise_ruled_call(l, inst);
         return;
@@ -313,8 +315,7 @@ void linearise_rule(Lin *outer, RuleCall *call) {
     }
     for (uint32_t i = 0; i < rule->nparams; i++) {
         IrValue *param = rule->body->params[i];
-        set_primal(&l, param,
-                   call->args[i] ? call->args[i] : irb_zeros_like(l.b, call->like[i]));
+        set_primal(&l, param, call->args[i] ? call->args[i] : irb_zeros_like(l.b, call->like[i]));
         set_tangent(&l, param, call->tangents[i]);
         in[i] = call->tangents[i] != NULL;
     }
@@ -358,7 +359,8 @@ static void linearise_whole(Lin *l, const AdRequest *request, IrRegion *body) {
     uint32_t at = base->nparams;
     IrInst *call = irb_call(l->b, base, body->params);
     for (uint32_t i = 0; i < base->nparams; i++)
-        if (request->in_active[i]) tangents[i] = whole_tangent(l, body->params[i], body->params[at++]);
+        if (request->in_active[i])
+            tangents[i] = whole_tangent(l, body->params[i], body->params[at++]);
     if (base->rule) apply_rule(l, base, body->params, tangents, call->results, out);
     else report_extern(l, base);
     yield_all(l, request, call->results, out);

@@ -10,20 +10,20 @@ typedef struct Lin {
     Mixed *mixed;
     IrBuilder *b;
     const IrFunc *base;
-    Map primal;     /* value of base to its copy */
-    Map tangent;    /* value of base to its tangent; absent: zero */
-    Bitset active;  /* values of base */
-    bool is_rule;   /* primal values that depend on a tangent parameter are zero */
+    Map primal;    /* value of base to its copy */
+    Map tangent;   /* value of base to its tangent; absent: zero */
+    Bitset active; /* values of base */
+    bool is_rule;  /* primal values that depend on a tangent parameter are zero */
 } Lin;
 
 /* A rule's results are asked for at these arguments; TANGENTS: NULL where there is none, or the
    tangent that stands behind a tangent parameter. */
 typedef struct RuleCall {
     IrFunc *rule;
-    IrValue **args;     /* per parameter of the rule; NULL: a tangent parameter, which is zero */
-    IrValue **like;     /* for those: a value of the same sizes */
+    IrValue **args; /* per parameter of the rule; NULL: a tangent parameter, which is zero */
+    IrValue **like; /* for those: a value of the same sizes */
     IrValue **tangents;
-    IrValue **results;  /* filled in: tangents of the rule's results, NULL: zero */
+    IrValue **results; /* filled in: tangents of the rule's results, NULL: zero */
 } RuleCall;
 
 void linearise_region(Lin *l, const IrRegion *region); /* all but the YIELD */

@@ -22,14 +22,12 @@ static bool survey_region(Mixed *mixed, const IrRegion *region) {
     }
     for (IrInst *inst = region->first; inst; inst = inst->next) {
         bool has = false;
-        for (uint32_t i = 0; i < inst->noperands; i++)
-            has |= is_linear(mixed, inst->operands[i]);
+        for (uint32_t i = 0; i < inst->noperands; i++) has |= is_linear(mixed, inst->operands[i]);
         for (uint32_t i = 0; i < inst->nresults; i++) {
             has |= is_linear(mixed, inst->results[i]);
             survey_value(mixed, inst->results[i]);
         }
-        for (uint32_t r = 0; r < inst->nregions; r++)
-            has |= survey_region(mixed, inst->regions[r]);
+        for (uint32_t r = 0; r < inst->nregions; r++) has |= survey_region(mixed, inst->regions[r]);
         if (has) map_setp(&mixed->has_linear, inst, inst);
         any |= has;
     }
@@ -217,8 +215,8 @@ int64_t ad_cost_again(const Mixed *mixed, const IrInst *inst) {
     case IR_STOP:
     case IR_RESHAPE: return UNIT;
     case IR_IF:
-        return plus(UNIT, plus(region_cost(mixed, inst->regions[0]),
-                               region_cost(mixed, inst->regions[1])));
+        return plus(
+            UNIT, plus(region_cost(mixed, inst->regions[0]), region_cost(mixed, inst->regions[1])));
     case IR_BUILD:
     case IR_REDUCE: return repeated_cost(mixed, inst);
     case IR_ARGSORT: return times(size, 40 * UNIT);

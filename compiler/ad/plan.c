@@ -20,11 +20,11 @@ typedef struct Planner {
     Plan *plan;
     uint32_t nvalues;
     Bitset sinks;
-    uint32_t *taint; /* by id: depth of the innermost scope that a value cannot be computed
-                        without; 0: it can always */
+    uint32_t *taint;       /* by id: depth of the innermost scope that a value cannot be computed
+                              without; 0: it can always */
     VEC(IrValue *) values; /* those with nodes */
-    uint32_t *node;  /* by id: number of the first of its two nodes, or 0 */
-    Map shared;      /* instruction with several results to the node before theirs */
+    uint32_t *node;        /* by id: number of the first of its two nodes, or 0 */
+    Map shared;            /* instruction with several results to the node before theirs */
     uint32_t next_node;
     Cut *cut;
     Bitset seen;
@@ -58,8 +58,7 @@ static void make_scopes(Planner *p, const IrRegion *region, Scope *parent, Scope
         if (!has_linear(p->mixed, inst)) continue;
         if (inst->op == IR_CALL && kind == SCOPE_SPLIT) scope->tape = true;
         for (uint32_t r = 0; r < inst->nregions; r++)
-            make_scopes(p, inst->regions[r], scope, inner_kind(inst, kind),
-                        inner_freq(inst, freq));
+            make_scopes(p, inst->regions[r], scope, inner_kind(inst, kind), inner_freq(inst, freq));
     }
 }
 
@@ -194,8 +193,7 @@ enum { SOURCE = 0, SINK = 1 };
 
 /* Computing the results of an instruction again: NODE needs its inputs, and costs. */
 static void add_inputs(Planner *p, const IrInst *def, const Scope *scope, uint32_t node) {
-    int64_t cost =
-        scope->kind == SCOPE_LITE ? 0 : often(ad_cost_again(p->mixed, def), scope);
+    int64_t cost = scope->kind == SCOPE_LITE ? 0 : often(ad_cost_again(p->mixed, def), scope);
     EdgeTo to = {p, node};
     if (cost) cut_edge(p->cut, SOURCE, node, cost);
     ad_nonlinear_inputs(p->mixed, def, edge_from, &to);
@@ -230,9 +228,10 @@ static void solve(Planner *p) {
     p->cut = cut_new(p->ad->arena, 2 + 3 * p->values.len);
     for (uint32_t i = 0; i < p->values.len; i++) add_node(p, p->values.at[i]);
     if (cut_solve(p->cut, SOURCE, SINK) >= CUT_INFINITE)
-        ad_report(p->ad, DIAG_NOT_IMPLEMENTED, p->mixed->func->pos,
-                  "a derivative through a value that a parallel region gets from outside the program "
-                  "is not implemented yet");
+        ad_report(
+            p->ad, DIAG_NOT_IMPLEMENTED, p->mixed->func->pos,
+            "a derivative through a value that a parallel region gets from outside the program "
+            "is not implemented yet");
 }
 
 /* ---- from the cut to the plan ---- */

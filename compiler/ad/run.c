@@ -68,8 +68,7 @@ static IrFunc *inherit(IrFunc *func, const IrFunc *base) {
 static IrFunc *func_new(Ad *ad, AdRequest *request, const char *suffix, const Signature *in,
                         const Signature *out) {
     const char *name = arena_printf(ad->module->arena, "%s.%s", request->base->name, suffix);
-    IrFunc *func =
-        ir_func_new(ad->module, name, in->n, in->types, in->names, out->n, out->types);
+    IrFunc *func = ir_func_new(ad->module, name, in->n, in->types, in->names, out->n, out->types);
     func->pos = request->base->pos;
     map_setp(&ad->by_func, func, request);
     return inherit(func, request->base);
@@ -125,25 +124,30 @@ static bool any_tape(const uint8_t *active, const IrType *types, uint32_t n) {
 
 IrFunc *ad_jvp(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
                uint32_t options) {
-    AdRequest wanted = {.mode = AD_JVP, .base = base, .in_active = in_active,
-                        .out_active = out_active, .options = options};
+    AdRequest wanted = {.mode = AD_JVP,
+                        .base = base,
+                        .in_active = in_active,
+                        .out_active = out_active,
+                        .options = options};
     if (any_tape(in_active, base->params, base->nparams) ||
         any_tape(out_active, base->results, base->nresults))
         return own_request(ad, &wanted)->func;
-    return inherit(
-        ir_deriv(ad->module, IR_DERIV_JVP, base, in_active, out_active, options), base);
+    return inherit(ir_deriv(ad->module, IR_DERIV_JVP, base, in_active, out_active, options), base);
 }
 
 IrFunc *ad_grad(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
                 uint32_t options) {
-    return inherit(
-        ir_deriv(ad->module, IR_DERIV_GRAD, base, in_active, out_active, options), base);
+    return inherit(ir_deriv(ad->module, IR_DERIV_GRAD, base, in_active, out_active, options), base);
 }
 
-const AdRequest *ad_pair(Ad *ad, IrFunc *base, const uint8_t *in_active,
-                         const uint8_t *out_active, uint32_t options) {
-    AdRequest wanted = {.mode = AD_PAIR, .base = base, .in_active = in_active,
-                        .out_active = out_active, .options = options, .threaded = true};
+const AdRequest *ad_pair(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
+                         uint32_t options) {
+    AdRequest wanted = {.mode = AD_PAIR,
+                        .base = base,
+                        .in_active = in_active,
+                        .out_active = out_active,
+                        .options = options,
+                        .threaded = true};
     return own_request(ad, &wanted);
 }
 
@@ -194,8 +198,10 @@ static void make(Ad *ad, AdRequest *request) {
 /* The request behind a function of the module; false if it is an ordinary one. */
 static bool request_of(Ad *ad, IrFunc *func, AdRequest *request) {
     const IrDeriv *deriv = &func->deriv;
-    *request = (AdRequest){.base = deriv->base, .in_active = deriv->in_active,
-                           .out_active = deriv->out_active, .options = deriv->options,
+    *request = (AdRequest){.base = deriv->base,
+                           .in_active = deriv->in_active,
+                           .out_active = deriv->out_active,
+                           .options = deriv->options,
                            .func = func};
     switch (deriv->mode) {
     case IR_DERIV_NONE: return false;

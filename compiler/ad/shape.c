@@ -94,7 +94,8 @@ static Dim build_dim(Shapes *shapes, const IrInst *build, uint32_t result, uint3
 
 static Dim contract_dim(Shapes *shapes, const IrInst *inst, uint32_t k) {
     IrValue *x = inst->operands[0], *y = inst->operands[1];
-    if (k == 0 && x->type->rank == 2) return dim_of(shapes, x, inst->flags & IR_CONTRACT_TA ? 1 : 0);
+    if (k == 0 && x->type->rank == 2)
+        return dim_of(shapes, x, inst->flags & IR_CONTRACT_TA ? 1 : 0);
     return dim_of(shapes, y, inst->flags & IR_CONTRACT_TB ? 0 : 1);
 }
 
@@ -113,8 +114,7 @@ static Dim defined_dim(Shapes *shapes, IrValue *value, uint32_t k) {
     case IR_TRANSPOSE: return dim_of(shapes, operands[0], (uint32_t)def->ints[k]);
     case IR_INDEX: return dim_of(shapes, operands[0], k + def->noperands - 1);
     case IR_PACK: return k ? dim_of(shapes, operands[0], k - 1) : (Dim){def->noperands, NULL};
-    case IR_CONCAT:
-        return k ? dim_of(shapes, operands[0], k) : measured(shapes, value, k);
+    case IR_CONCAT: return k ? dim_of(shapes, operands[0], k) : measured(shapes, value, k);
     case IR_CONTRACT: return contract_dim(shapes, def, k);
     case IR_REDUCE: return dim_of(shapes, operands[(uint32_t)def->imm + value->index], k);
     case IR_WITH_ACC:

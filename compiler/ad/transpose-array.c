@@ -68,7 +68,8 @@ static void scatter(Transposer *t, IrValue *acc, IrValue **start, IrValue **coun
 static void transpose_slice(Transposer *t, IrInst *inst, Ct ct) {
     IrValue *x = inst->operands[0];
     uint32_t rank = x->type->rank;
-    IrValue **start = now_operands(t, inst, 1, rank), **count = now_operands(t, inst, 1 + rank, rank);
+    IrValue **start = now_operands(t, inst, 1, rank),
+            **count = now_operands(t, inst, 1 + rank, rank);
     IrValue **step = now_operands(t, inst, 1 + 2 * rank, rank);
     Ct *sum = &t->ct[x->id];
     if (is_zero(t->mixed, x)) return;
@@ -86,7 +87,8 @@ static void transpose_slice(Transposer *t, IrInst *inst, Ct ct) {
 static void transpose_assign(Transposer *t, IrInst *inst, Ct ct) {
     IrValue *x = inst->operands[0], *v = inst->operands[inst->noperands - 1];
     uint32_t rank = x->type->rank;
-    IrValue **start = now_operands(t, inst, 1, rank), **step = now_operands(t, inst, 1 + rank, rank);
+    IrValue **start = now_operands(t, inst, 1, rank),
+            **step = now_operands(t, inst, 1 + rank, rank);
     if (!is_zero(t->mixed, v))
         ct_add(t, v, irb_slice(&t->b, ct.value, start, now_dims_of(t, v), step), ct.present);
     if (!is_zero(t->mixed, x))

@@ -74,8 +74,7 @@ static void set_cts(Transposer *t, const Threads *threads, IrValue *const *value
    content. */
 static bool may_guard(const Transposer *t, const IrInst *inst, const IrValue *present) {
     if (!is_weak(t, present)) return true;
-    return (inst->op == IR_CALL || inst->op == IR_LOOP) &&
-           !(is_taped(t, inst) && tape_of(t, inst));
+    return (inst->op == IR_CALL || inst->op == IR_LOOP) && !(is_taped(t, inst) && tape_of(t, inst));
 }
 
 static bool is_guarded(const Transposer *t, const IrInst *inst) {
@@ -262,8 +261,8 @@ void transpose_if(Transposer *t, IrInst *inst) {
 /* ---- loops ---- */
 
 typedef struct Carried {
-    uint32_t n;       /* linear values that the loop carries */
-    uint32_t *at;     /* which of its results */
+    uint32_t n;   /* linear values that the loop carries */
+    uint32_t *at; /* which of its results */
     Threads threads;
     bool taped;
 } Carried;

@@ -15,12 +15,14 @@ static void add_target(IrValue *value, void *data) {
     Targets *targets = data;
     if (is_zero(targets->t->mixed, value) || !bitset_add(&targets->seen, value->id)) return;
     if (value->type->kind == IR_T_TAPE)
-        ad_report(targets->t->ad, DIAG_NOT_IMPLEMENTED, targets->t->b.pos,
-                  "a derivative through a tape that a parallel region pulls is not implemented yet");
+        ad_report(
+            targets->t->ad, DIAG_NOT_IMPLEMENTED, targets->t->b.pos,
+            "a derivative through a tape that a parallel region pulls is not implemented yet");
     else if (!targets->t->ct[value->id].is_acc) vec_push(&targets->linear, value);
 }
 
-/* The cotangents of what the body yields: an element of that of the result, or (REDUCE) the whole. */
+/* The cotangents of what the body yields: an element of that of the result, or (REDUCE) the whole.
+ */
 static void seed_yields(Transposer *t, const IrInst *inst, const Ct *results, IrRegion *body) {
     IrValue **yields = inst->regions[0]->last->operands;
     for (uint32_t i = 0; i < inst->nresults; i++) {

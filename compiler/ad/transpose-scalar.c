@@ -47,8 +47,7 @@ static bool is_tame(const IrValue *value, uint32_t depth) {
     case IR_MOD: return false;
     case IR_POWI:
         return ir_const_int(def->operands[1], &i) && i >= 0 && is_tame(def->operands[0], depth - 1);
-    case IR_MATH:
-        return is_tame_math(def) && all_tame(def->noperands, def->operands, depth - 1);
+    case IR_MATH: return is_tame_math(def) && all_tame(def->noperands, def->operands, depth - 1);
     case IR_NEG:
     case IR_ABS:
     case IR_ADD:
@@ -106,8 +105,7 @@ static void transpose_select(Transposer *t, const IrInst *inst, Ct ct) {
     IrValue *c = now_of(t, inst->operands[0]);
     IrValue *zero = irb_zero(&t->b, ct.value->type->scalar);
     if (!is_zero(t->mixed, inst->operands[1]))
-        ct_add(t, inst->operands[1], irb_select(&t->b, c, ct.value, zero),
-               both(t, ct.present, c));
+        ct_add(t, inst->operands[1], irb_select(&t->b, c, ct.value, zero), both(t, ct.present, c));
     if (!is_zero(t->mixed, inst->operands[2]))
         ct_add(t, inst->operands[2], irb_select(&t->b, c, zero, ct.value),
                both(t, ct.present, irb_unary(&t->b, IR_NOT, c)));

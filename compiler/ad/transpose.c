@@ -68,9 +68,10 @@ typedef struct More {
 /* A tape that is pulled several times.  What filled it is transposed once for each. */
 static void add_more(Transposer *t, const IrValue *linear, IrValue *tape) {
     if (ad_home(linear) != t->region || !linear->def) {
-        ad_report(t->ad, DIAG_NOT_IMPLEMENTED, t->b.pos,
-                  "a derivative through a tape from outside that is pulled more than once here is not "
-                  "implemented yet");
+        ad_report(
+            t->ad, DIAG_NOT_IMPLEMENTED, t->b.pos,
+            "a derivative through a tape from outside that is pulled more than once here is not "
+            "implemented yet");
         return;
     }
     More *more = ARENA_NEW(t->ad->arena, More);

@@ -10,8 +10,8 @@
 
    Each line is checked in every mode: GRAD gives the numbers; FORWARD and REVERSE give what GRAD
    gives, with three pulls on one tape; <w, J v> is <J'w, v>; central differences agree; primal
-   results have the bits of the function itself; and the same once more for GRAD and JVP as functions
-   of their own, which is second order in all its nestings. */
+   results have the bits of the function itself; and the same once more for GRAD and JVP as
+   functions of their own, which is second order in all its nestings. */
 #include "tests/unit/ircalls.h"
 #include "tests/unit/unit.h"
 
@@ -115,7 +115,8 @@ static void read_options(Case *c, const char *at) {
         else if (strncmp(word, "first", n) == 0) c->is_first = true;
         else if (strncmp(word, "tol", n) == 0) c->tolerance = strtod(at, (char **)&at);
         else if (strncmp(word, "seed", n) == 0)
-            read_active(&at, c->func->results, c->out, c->func->nresults, c->seeds, &c->nseeds, c->line);
+            read_active(&at, c->func->results, c->out, c->func->nresults, c->seeds, &c->nseeds,
+                        c->line);
         else ck_assert_msg(strncmp(word, "active", n) == 0, "%s: option '%s'", c->line, word);
         if (strncmp(word, "active", n) == 0) at += strspn(at, "01");
     }
@@ -132,7 +133,8 @@ static void read_case(IrModule *module, const char *line, Case *c) {
     at += strcspn(at, "(") + 1;
     for (uint32_t i = 0; i < c->func->nparams; i++) {
         at += strspn(at, ", ");
-        ck_assert_msg(ir_parse_datum(&at, c->func->params[i], &c->args[i]), "%s: at '%s'", line, at);
+        ck_assert_msg(ir_parse_datum(&at, c->func->params[i], &c->args[i]), "%s: at '%s'", line,
+                      at);
         c->in[i] = ir_is_float(c->func->params[i]) && (!active || active[7 + i] == '1');
     }
     for (uint32_t i = 0; i < c->func->nresults; i++) c->out[i] = ir_is_float(c->func->results[i]);
@@ -144,7 +146,8 @@ static void read_case(IrModule *module, const char *line, Case *c) {
     }
     for (uint32_t i = 0; i < c->func->nresults; i++) {
         at += strspn(at, ", ");
-        ck_assert_msg(ir_parse_datum(&at, c->func->results[i], &c->results[i]), "%s: at '%s'", line, at);
+        ck_assert_msg(ir_parse_datum(&at, c->func->results[i], &c->results[i]), "%s: at '%s'", line,
+                      at);
     }
     at += strspn(at, " :");
     read_active(&at, c->func->params, c->in, c->func->nparams, c->derivs, &c->nderivs, line);
@@ -274,7 +277,8 @@ static void check_forward(Check *k, const IrDatum *primal, IrDatum *jvp) {
             double slope = (get(up[i], j) - get(down[i], j)) / (2 * h), is = get(jvp[at], j);
             double scale = fabs(get(up[i], j)) + fabs(is) + 1;
             ck_assert_msg(fabs(is - slope) <= 1e-4 * scale || !isfinite(slope),
-                          "%s: %s: jvp gives %.17g, differences %.17g", k->what, k->c->line, is, slope);
+                          "%s: %s: jvp gives %.17g, differences %.17g", k->what, k->c->line, is,
+                          slope);
         }
         at++;
     }
@@ -308,7 +312,9 @@ static void check_pair(const Check *k, const IrDatum *jvp, const IrDatum *weight
     double size = 0, left = dot(k->nout, k->weights, jvp, &size);
     double right = dot(k->nin, weighted, k->tangents, &size);
     if (!isfinite(left) || !isfinite(right)) return;
-    ck_assert_msg(fabs(left - right) <= (is_single(k->func) ? 1e-4 : fmax(1e-10, 10 * k->c->tolerance)) * (size + 1e-300),
+    ck_assert_msg(fabs(left - right) <=
+                      (is_single(k->func) ? 1e-4 : fmax(1e-10, 10 * k->c->tolerance)) *
+                          (size + 1e-300),
                   "%s: %s: <w, Jv> is %.17g, <J'w, v> is %.17g", k->what, k->c->line, left, right);
 }
 
@@ -331,8 +337,18 @@ static void check_nested(Check *k, const IrDatum *seeds, int depth) {
 
 static void check_func(const Case *c, IrInterp *interp, IrFunc *func, const uint8_t *in,
                        const uint8_t *out, const IrDatum *args, const char *what, int depth) {
-    Check k = {c, interp, func, in, out, actives(in, func->nparams), actives(out, func->nresults),
-               args, {{0}}, {{0}}, !c->is_kink && (depth == DEPTH || !c->is_bend), {0}};
+    Check k = {c,
+               interp,
+               func,
+               in,
+               out,
+               actives(in, func->nparams),
+               actives(out, func->nresults),
+               args,
+               {{0}},
+               {{0}},
+               !c->is_kink && (depth == DEPTH || !c->is_bend),
+               {0}};
     IrDatum primal[MOST] = {{0}}, seeds[MOST] = {{0}}, grads[MOST] = {{0}}, weighted[MOST] = {{0}};
     IrDatum jvp[MOST] = {{0}}, all[MOST];
     uint32_t state = 12345, at = 0, nr = func->nresults;

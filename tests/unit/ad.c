@@ -196,7 +196,8 @@ START_TEST(tapes_are_small) {
            "    yield %b\n"
            "  }\n"
            "  yield %y\n"
-           "}\n", counts);
+           "}\n",
+           counts);
     ck_assert_uint_eq(counts[0], 1);
     ck_assert_uint_eq(counts[1], 0);
     /* y += w[i] * x[i]: nothing, both are there */
@@ -210,7 +211,8 @@ START_TEST(tapes_are_small) {
            "    yield %q\n"
            "  }\n"
            "  yield %y\n"
-           "}\n", counts);
+           "}\n",
+           counts);
     ck_assert_uint_eq(counts[0] + counts[1], 0);
     /* a parallel region keeps nothing, a loop in it only its own */
     pushes("func @f(%x: [?]f64, %n: i64) -> ([?]f64) {\n"
@@ -221,7 +223,8 @@ START_TEST(tapes_are_small) {
            "    yield %t\n"
            "  }\n"
            "  yield %y\n"
-           "}\n", counts);
+           "}\n",
+           counts);
     ck_assert_uint_eq(counts[0] + counts[1], 0);
 }
 END_TEST
@@ -242,7 +245,8 @@ START_TEST(errors) {
                 "func @f(%x: f64) -> (f64) {\n"
                 "  %y: f64 = call @j0(%x)\n"
                 "  yield %y\n"
-                "}\n", "'j0' is extern and has no derivative");
+                "}\n",
+                "'j0' is extern and has no derivative");
     check_error("func @f(%x: f64) -> (f64) {\n"
                 "  %one: f64 = const 1.0\n"
                 "  %v: f64, %y: f64 = call @g(%x, %one)\n"
@@ -253,7 +257,8 @@ START_TEST(errors) {
     check_error("func @f(%x: f64) -> (f64) {\n"
                 "  %y: f64 = math exp %x\n"
                 "  yield %y\n"
-                "}\n", "'exp' has no derivative");
+                "}\n",
+                "'exp' has no derivative");
     check_error("func @r(%x: f64, %k: f64, %dx: f64, %y: f64) -> (f64) {\n"
                 "  %d: f64 = mul %k, %dx\n"
                 "  yield %d\n"
@@ -265,7 +270,8 @@ START_TEST(errors) {
                 "func @f(%x: f64) -> (f64) {\n"
                 "  %y: f64 = call @h(%x, %x)\n"
                 "  yield %y\n"
-                "}\n", "says nothing of parameter 2");
+                "}\n",
+                "says nothing of parameter 2");
 }
 END_TEST
 
@@ -301,7 +307,8 @@ START_TEST(requests_are_made_once) {
                       "  %%e: f64 = mul %%q, %%d\n"
                       "  %%y: f64 = add %%c, %%e\n"
                       "  yield %%y\n"
-                      "}\n", i, i - 1, i - 1);
+                      "}\n",
+                      i, i - 1, i - 1);
     World w = world_new(text.text);
     IrFunc *grad = derive(IR_DERIV_GRAD, ir_find_func(w.module, "f17"), 0);
     double args[] = {1, 1}, results[2];
