@@ -48,7 +48,7 @@ static CodegenCode *load(const IrModule *ir, const CodegenOptions *options,
     StrBuf object = {0};
     CodegenOptions pic = *options;
     CodegenCode *code = NULL;
-    pic.pic = true;
+    pic.pic = pic.in_process = true;
     if (emit(ir, &pic, CODEGEN_OBJECT, &object, error))
         code = jit_load(&object, symbols, nsymbols, options->debug, error);
     strbuf_free(&object);

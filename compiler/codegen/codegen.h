@@ -2,9 +2,10 @@
    opened when it is needed (codegen_open), so that commands without code start fast.
 
    Symbols that a module gives, beside its C exports (with the prefix) and their hidden helpers:
-     adl__program     AdlMain: the table for adl__main_run (IR_EXPORT_MAIN)
-     main             with `program`: calls adl__main_run
-     adl__test_K      int32_t (AdlContext *): the K-th export, if it is a test; 0 or an error code
+     main             with `program`: runs IR_EXPORT_MAIN through adl__main_run
+     adl__program     in the process: AdlMain, what adl__main_run needs
+     adl__test_K      in the process: int32_t (AdlContext *): the K-th export, if it is a test; 0 or
+                      an error code
      adl__bench_K     the same for a bench
      adl__entry_NAME  with `entries`: int32_t (AdlContext *, void **), for each function NAME that is
                       a root: its arguments by address, then places for its results.  Scalars stand
@@ -30,6 +31,7 @@ typedef struct CodegenOptions {
     bool threads;         /* outer parallel regions use them */
     bool check_overlap;   /* --check: exports compare the memory they are given */
     bool program;         /* make a `main` */
+    bool in_process;      /* set by `load`: adl__program, tests and benches can be found */
     bool entries;         /* make adl__entry_NAME */
     bool verify;          /* have LLVM check what was made */
     const char *prefix;   /* of exported names; may be NULL */

@@ -430,9 +430,13 @@ void gen_exports(Gen *g) {
         const IrExport *export = g->ir->exports.at[i];
         switch (export->kind) {
         case IR_EXPORT_C: gen_wrapper(g, export); break;
-        case IR_EXPORT_MAIN: gen_program(g, export); break;
+        case IR_EXPORT_MAIN:
+            if (g->options->program || g->options->in_process) gen_program(g, export);
+            break;
         case IR_EXPORT_TEST:
-        case IR_EXPORT_BENCH: gen_test(g, export, i); break;
+        case IR_EXPORT_BENCH:
+            if (g->options->in_process) gen_test(g, export, i);
+            break;
         }
     }
 }

@@ -200,7 +200,7 @@ void gen_program(Gen *g, const IrExport *export) {
                              emit_int32(e, (int32_t)export->noptions),
                              emit_int32(e, reads_args(g->ir) ? ADL_MAIN_ARGS : 0)};
     LLVMValueRef table = global(g, LLVMConstStructInContext(e->context, fields, 5, false),
-                                "adl__program", true);
+                                "adl__program", g->options->in_process);
     if (g->options->program) gen_main(g, table, export);
 }
 
