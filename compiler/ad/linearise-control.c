@@ -191,21 +191,37 @@ static void linearise_sum(Lin *l, IrInst *inst) {
 
 /* ---- the other reductions ---- */
 
-static void keep_primal(IrValue *value, void *data) {
-    void **pair = data;
-    Lin *l = pair[0];
-    map_setp((Map *)pair[1], value, primal_of(l, value));
+static void keep_outer(IrValue *value, void *data) {
+    const Lin **pair = data;
+    Lin *inner = (Lin *)pair[0];
+    IrValue *tangent = tangent_of(pair[1], value);
+    map_setp(&inner->primal, value, primal_of(pair[1], value));
+    if (tangent) map_setp(&inner->tangent, value, tangent);
 }
 
-/* The primal reduction, copied so that its body can be copied once more. */
+/* A walk over INST's body that knows what the body takes from outside, and leaves no trace of the
+   values within: the body can be gone through several times.  Effects happen the first time. */
+static Lin walk_apart(const Lin *l, const IrInst *inst) {
+    Lin inner = *l;
+    const Lin *pair[] = {&inner, l};
+    inner.primal = inner.tangent = (Map){0};
+    inner.is_again = true;
+    for (uint32_t i = 0; i < inst->noperands; i++) keep_outer(inst->operands[i], pair);
+    ir_captures(inst->regions[0], keep_outer, pair);
+    return inner;
+}
+
+static void end_apart(Lin *inner) {
+    map_free(&inner->primal);
+    map_free(&inner->tangent);
+}
+
+/* The primal reduction. */
 static void copy_apart(Lin *l, const IrInst *inst) {
-    Map map = {0};
-    void *pair[] = {l, &map};
-    for (uint32_t i = 0; i < inst->noperands; i++) keep_primal(inst->operands[i], pair);
-    ir_captures(inst->regions[0], keep_primal, pair);
-    IrInst *copy = ir_clone(l->b, inst, &map);
+    Lin inner = walk_apart(l, inst);
+    IrInst *copy = ir_clone(l->b, inst, &inner.primal);
     for (uint32_t i = 0; i < inst->nresults; i++) set_primal(l, inst->results[i], copy->results[i]);
-    map_free(&map);
+    end_apart(&inner);
 }
 
 /* Is V (or NaN both) what was found? */
@@ -220,9 +236,9 @@ static IrValue *one_if(Lin *l, IrValue *condition, IrScalar type) {
 }
 
 /* MIN, MAX: (sum of the tangents of those tied) / (number of those tied), in one more reduction. */
-static void linearise_extremum(Lin *l, IrInst *inst, uint32_t result) {
+static IrValue *extremum_tangent(Lin *l, IrInst *inst, uint32_t result, IrValue *found) {
     uint32_t n = (uint32_t)inst->imm;
-    IrValue *found = primal_of(l, inst->results[result]), *init = inst->operands[n + result];
+    IrValue *init = inst->operands[n + result];
     IrScalar type = found->type->scalar;
     IrType types[] = {found->type, found->type};
     Values operands = room(l, n + 2);
@@ -244,7 +260,7 @@ static void linearise_extremum(Lin *l, IrInst *inst, uint32_t result) {
     irb_yield(l->b, 2, values);
     *l->b = outer;
     mark_linear(l, sum->results[1]);
-    set_tangent(l, inst->results[result], linear_div(l, sum->results[1], sum->results[0]));
+    return linear_div(l, sum->results[1], sum->results[0]);
 }
 
 /* PROD: a nest of loops that carries the product so far and its tangent; no division. */
@@ -272,24 +288,26 @@ static void linearise_product(Lin *l, IrInst *inst, uint32_t result, uint32_t de
 }
 
 static void linearise_other(Lin *l, IrInst *inst) {
-    uint32_t active = 0;
     copy_apart(l, inst);
     for (uint32_t i = 0; i < inst->nresults; i++) {
-        IrValue *out[2], *init;
+        IrValue *found = primal_of(l, inst->results[i]), *out[2];
         if (!is_active(l, inst->results[i])) continue;
-        if (inst->results[i]->type->rank || active++) {
+        if (found->type->rank) {
             ad_report(l->ad, DIAG_NOT_IMPLEMENTED, inst->pos,
-                      "the derivative of a '%s' over arrays is not implemented yet",
+                      "the derivative of a '%s' of arrays is not implemented yet",
                       ir_reduce_name((IrReduce)inst->flags));
             return;
         }
+        Lin inner = walk_apart(l, inst);
         if (inst->flags == IR_PROD) {
-            init = inst->operands[(uint32_t)inst->imm + i];
-            linearise_product(l, inst, i, 0, primal_of(l, init), tangent_or_zero(l, init), out);
-            set_tangent(l, inst->results[i], out[1]);
+            IrValue *init = inst->operands[(uint32_t)inst->imm + i];
+            linearise_product(&inner, inst, i, 0, primal_of(l, init), tangent_or_zero(l, init),
+                              out);
         } else {
-            linearise_extremum(l, inst, i);
+            out[1] = extremum_tangent(&inner, inst, i, found);
         }
+        end_apart(&inner);
+        set_tangent(l, inst->results[i], out[1]);
     }
 }
 

@@ -140,6 +140,9 @@ bool region_is_active(const Lin *l, const IrRegion *region) {
 }
 
 void copy_primal(Lin *l, const IrInst *inst) {
+    if (l->is_again && inst->nresults == 0 && ir_op_info(inst->op)->effect &&
+        inst->op != IR_ACC_ADD)
+        return;
     ir_clone(l->b, inst, &l->primal);
 }
 

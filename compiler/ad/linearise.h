@@ -13,6 +13,7 @@ typedef struct Lin {
     Map primal;    /* value of base to its copy */
     Map tangent;   /* value of base to its tangent; absent: zero */
     Bitset active; /* values of base */
+    bool is_again; /* effects have happened already */
     bool is_rule;  /* primal values that depend on a tangent parameter are zero */
 } Lin;
 
