@@ -24,7 +24,8 @@ typedef struct Wrapper {
 
 static LLVMTypeRef c_type(const Emit *e, const IrCParam *param) {
     if (param->kind == IR_C_SIZE) return e->i64;
-    if (param->kind == IR_C_SCALAR) return emit_memory_type(e, param->type->scalar);
+    if (param->kind == IR_C_SCALAR && param->type->kind == IR_T_SCALAR)
+        return emit_memory_type(e, param->type->scalar);
     return e->ptr;
 }
 
@@ -389,6 +390,11 @@ static void call(Wrapper *w) {
     LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntEQ, status, emit_int32(e, 0), "");
     LLVMBuildCondBr(e->b, ok, good, bad);
     LLVMPositionBuilderAtEnd(e->b, bad);
+    if (w->func->flags & IR_FUNC_LIBRARY) {
+        LLVMValueRef told[] = {w->f.context, status,
+                               gen_site(w->f.g, w->func, w->export->pos)};
+        status = gen_runtime(w->f.g, "adl__fail_called", told, 3);
+    }
     leave(w, status);
     LLVMPositionBuilderAtEnd(e->b, good);
 }

@@ -252,12 +252,12 @@ static void array_place(Reduction *r, LLVMValueRef *carried) {
     const IrRegion *region = r->inst->regions[0];
     (void)carried;
     for (uint32_t i = 0; i < r->results; i++) {
-        Dest dest = {r->accs[i].at, f->groups.len, true, r->kind};
+        Dest dest = {r->accs[i].at, f->groups.len, true, r->kind, false};
         if (r->inst->results[i]->type->kind == IR_T_ARRAY) gen_want(f, region->last, i, dest);
     }
     const IrInst *yield = gen_region(f, region);
     for (uint32_t i = 0; i < r->results; i++) {
-        Dest dest = {r->accs[i].at, f->groups.len, true, r->kind};
+        Dest dest = {r->accs[i].at, f->groups.len, true, r->kind, false};
         if (r->inst->results[i]->type->kind == IR_T_ARRAY) {
             gen_put(f, yield, i, dest);
             continue;
