@@ -102,6 +102,7 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
     clean(&s);
     pass(&s, "accumulators");
     clean(&s);
+    pass(&s, "shapes");
     pass(&s, "bounds");
     for (int round = 0; round < 2; round++) {
         pass(&s, "fuse");
@@ -111,5 +112,6 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
         clean(&s);
     }
     pass(&s, "sink");
+    pass(&s, "shapes");
     pass(&s, "dce");
 }
