@@ -28,10 +28,12 @@ unit_programs = \
 
 test_scripts = \
   tests/tools/adl-tests.sh \
+  tests/tools/bad-tests.sh \
   tests/tools/case-runner.sh \
   tests/tools/diag-tests.sh \
   tests/tools/doc-tests.sh \
   tests/tools/example-tests.sh \
+  tests/tools/generated-tests.sh \
   tests/tools/ranks.sh
 
 # Of these, the ones that need the code generator: run again for each further LLVM.
@@ -68,12 +70,16 @@ endif
 check_PROGRAMS += tests/tools/case-runner
 tests_tools_case_runner_SOURCES = tests/tools/case-runner.c
 tests_tools_case_runner_LDADD = libdslc.la
+check_PROGRAMS += tests/tools/oracle
+tests_tools_oracle_SOURCES = tests/tools/oracle.c
+tests_tools_oracle_LDADD = libdslc.la
 
 LDADD = tests/unit/libunit.la libdslc.la $(CHECK_LIBS)
 TESTS += $(test_scripts)
 
 # What doc-tests.sh and ranks.sh read.
 EXTRA_DIST += lang/reference.md README.md HACKING.md
+EXTRA_DIST += tests/bad tests/generated tests/tools/generated-tests.awk
 EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/diag tests/cases/ad tests/cases/codegen tests/cases/ir \
   tests/cases/lower tests/cases/opt tests/grad tests/bench-spec
 
@@ -83,6 +89,7 @@ SH_LOG_DRIVER = $(LOG_DRIVER)
 SH_LOG_COMPILER = $(SHELL)
 AM_TESTS_ENVIRONMENT = \
   LC_ALL=C; export LC_ALL; \
+  CK_TIMEOUT_MULTIPLIER=10; export CK_TIMEOUT_MULTIPLIER; \
   ADL_SOURCE_DIR='$(abs_top_srcdir)'; export ADL_SOURCE_DIR; \
   ADL_BUILD_DIR='$(abs_top_builddir)'; export ADL_BUILD_DIR; \
   DSLC='$(abs_top_builddir)/dslc'; export DSLC; \
@@ -91,6 +98,7 @@ AM_TESTS_ENVIRONMENT = \
   SANITIZER_FLAGS='$(SANITIZER_FLAGS)'; export SANITIZER_FLAGS; \
   PTXAS='$(PTXAS)'; export PTXAS; \
   CASE_RUNNER='$(abs_top_builddir)/tests/tools/case-runner'; export CASE_RUNNER; \
+  ORACLE='$(abs_top_builddir)/tests/tools/oracle'; export ORACLE; \
   ADL_LACKS='$(ADL_LACKS)'; export ADL_LACKS; \
   ADL_LLVM='$(LLVM_VERSION)'; export ADL_LLVM; \
   NO_COLOR=1; export NO_COLOR;

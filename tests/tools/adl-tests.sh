@@ -55,7 +55,7 @@ fails() {
   done
 }
 
-for adl in tests/grad/*.adl tests/programs/*.adl examples/*/*.adl stdlib/*.adl; do
+for adl in tests/grad/*.adl tests/programs/*.adl examples/*/*.adl examples/answers/*/*.adl stdlib/*.adl; do
   grep -q '^test ' "$adl" && file "$adl"
 done
 for adl in tests/grad/errors/*.adl; do

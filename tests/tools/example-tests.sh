@@ -15,7 +15,7 @@ else
   echo "# the C compiler has no sanitizers"
 fi
 
-for run in examples/*/run.sh; do
+for run in examples/*/run.sh examples/answers/*/run.sh; do
   if output=$(sh "$run" 2>&1); then line "ok" "$run"
   else
     line "not ok" "$run (status $?)"

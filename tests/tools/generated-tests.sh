@@ -1,0 +1,94 @@
+# Tests the derivatives of all that the language and the library have, and prints TAP.
+#
+# tests/generated/scalars is a table of the functions and operators of floats with points of their
+# domains; the *.adl beside it are cases for all else, one function for each.  From every case
+# tests/tools/generated-tests.awk makes a file in the build folder, whose tests ask at each point:
+#
+# - has the value the same bits alone, beside jvp and beside grad, and a derivative the second time?
+# - does jvp agree with central differences, and jvp of grad with those of grad?
+# - do grad and jvp agree, <w, J v> = <J' w, v>, and grad of grad with jvp of grad?
+# - does f32 agree with f64?  Is the argument as it was?
+#
+# Each file is compiled at -O0 and at -O3, and run by the interpreter of the IR, which must print the
+# same bits as -O0.  What a table of the language or the library names and no case tests is a
+# failure, unless tests/generated/untested gives a reason.
+cd "$ADL_SOURCE_DIR" || exit 1
+work=$ADL_BUILD_DIR/tests/generated
+rm -rf "$work"
+mkdir -p "$work" || exit 1
+number=0
+line() { number=$((number + 1)); echo "$1 $number - $2"; }
+
+if ! awk -v out="$work" -f tests/tools/generated-tests.awk \
+  tests/generated/scalars tests/generated/cases/*.adl >"$work/list"; then
+  sed 's/^/# /' "$work/list" | tail -3
+  line "not ok" "the tests are generated"
+  echo "1..$number"
+  exit 0
+fi
+
+# covered WHAT: reads names, of which each must be tested, or stand in `untested` with a reason.
+covered() {
+  missing=$(sort -u | while read -r name; do
+    grep -qxF "covers $name" "$work/list" || grep -qE "^$name +[^ ]" tests/generated/untested ||
+      echo "$name"
+  done)
+  if test -z "$missing"; then
+    line "ok" "every $1 is tested"
+  else
+    line "not ok" "every $1 is tested"
+    printf '%s\n' "$missing" | sed 's/^/# lacks /'
+  fi
+}
+covered "row of lang/math.def" <<END
+$(sed -n 's/^MATH([A-Z0-9_]*, "\([^"]*\)".*/\1/p' lang/math.def)
+END
+covered "row of lang/operators.def" <<END
+$(sed -n 's/^OPERATOR(\([A-Z]*\),.*/\1/p' lang/operators.def)
+END
+covered "row of lang/builtins.def" <<END
+$(sed -n 's/^BUILTIN([A-Z0-9_]*, "\([^"]*\)".*/\1/p' lang/builtins.def | grep -v '^__')
+END
+covered "function of the library" <<END
+$(sed -n 's/^fn \([A-Za-z0-9_]*\).*/\1/p' stdlib/prelude.adl stdlib/linalg.adl | grep -v '^__')
+END
+
+# shown: the tests' lines of $output, numbered; what else it says becomes comments.
+shown() {
+  items=$(printf '%s\n' "$output" | grep -cE '^(not )?ok - ')
+  printf '%s\n' "$output" | awk -v n="$number" -v how="$1" '
+    /^(not )?ok - / { n++; sub(/ - /, " " n " - "); print $0 " " how; next }
+    /^    / { print "# " $0 }'
+  number=$((number + items))
+  printf '%s\n' "$output" | grep -qE '^[0-9]+ passed, [0-9]+ failed$' && test "$items" -gt 0 ||
+    fails "$case $1 runs to its end (status $status)"
+}
+fails() {
+  line "not ok" "$1"
+  printf '%s\n' "$output" | tail -12 | sed 's/^/# /' | cut -c1-200
+}
+
+backend=yes
+case " $ADL_LACKS " in *" llvm "*) backend= ;; esac
+for case in $(sed -n 's/^case //p' "$work/list"); do
+  file=$work/$case.adl
+  output=$("$ORACLE" -I tests/generated "$file" 2>&1)
+  status=$?
+  shown "interpreted"
+  printf '%s\n' "$output" >"$work/interpreted"
+  test -n "$backend" || continue
+  output=$("$DSLC" test -O0 -w -I tests/generated "$file" 2>&1)
+  status=$?
+  shown "-O0"
+  printf '%s\n' "$output" | diff "$work/interpreted" - >"$work/difference"
+  if test $? -eq 0 || test $status -ne 0; then
+    line "ok" "$case -O0 has the interpreter's bits"
+  else
+    output=$(cat "$work/difference")
+    fails "$case -O0 has the interpreter's bits"
+  fi
+  output=$("$DSLC" test -O3 -w -I tests/generated "$file" 2>&1)
+  status=$?
+  shown "-O3"
+done
+echo "1..$number"
