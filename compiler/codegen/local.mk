@@ -35,7 +35,9 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/sink.c \
   compiler/codegen/cpu/sum.c \
   compiler/codegen/cpu/tape.c \
-  compiler/codegen/cpu/value.c
+  compiler/codegen/cpu/value.c \
+  compiler/codegen/cpu/vector.c \
+  compiler/codegen/cpu/vector.h
 
 # Belongs to dslc itself: opens the shared object.
 libdslc_la_SOURCES += \

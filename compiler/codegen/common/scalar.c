@@ -267,6 +267,12 @@ static const char *exact_intrinsic(IrMath fn) {
     }
 }
 
+LLVMValueRef emit_math_wide(Emit *e, IrMath fn, LLVMTypeRef type, LLVMValueRef *args) {
+    const char *intrinsic = exact_intrinsic(fn);
+    CHECK_INTERNAL(intrinsic != NULL);
+    return flagged(e, emit_intrinsic(e, intrinsic, type, args, ir_math_arity(fn)));
+}
+
 LLVMValueRef emit_math(Emit *e, IrMath fn, IrScalar scalar, LLVMValueRef *args) {
     static const char *const names[] = {
 #define MATH(name, text, arity, libm) libm,

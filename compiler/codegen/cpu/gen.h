@@ -197,7 +197,16 @@ void gen_reduce(Fn *f, const IrInst *inst);
 /* The sum (product) of COUNT elements at AT in the fixed order. */
 LLVMValueRef sum_elements(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at,
                           LLVMValueRef count);
-/* The same for at most SUM_BLOCK elements. */
+/* The blocks of COUNT elements; the elements of block K and where they begin. */
+LLVMValueRef sum_blocks(Emit *e, LLVMValueRef count);
+LLVMValueRef sum_block_len(Emit *e, LLVMValueRef count, LLVMValueRef blocks, LLVMValueRef k,
+                           LLVMValueRef *begin);
+/* The lanes of SUMS added up; the places [COUNT - SUM_LANES, COUNT) as VALUES without those that are
+   not among the last LEFT. */
+LLVMValueRef sum_fold(Emit *e, IrReduce kind, LLVMValueRef sums);
+LLVMValueRef sum_last(Emit *e, IrReduce kind, IrScalar scalar, LLVMValueRef values,
+                      LLVMValueRef left);
+/* The same for the elements of one block. */
 LLVMValueRef sum_block(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at, LLVMValueRef count);
 /* The same of a[i] * b[i]. */
 LLVMValueRef sum_products(Fn *f, IrScalar scalar, LLVMValueRef a, LLVMValueRef b,

@@ -3,7 +3,9 @@
    up.  Everything else may be combined in any order and runs straight on. */
 #include "codegen/cpu/gen.h"
 
-#include "base/fatal.h"
+#include "codegen/cpu/vector.h"
+
+enum { MAX_PLAIN = 48 }; /* operations of a body that is made several times */
 
 typedef struct Reduction {
     Fn *f;
@@ -69,6 +71,22 @@ static void sum_few(Reduction *r, uint32_t k, LLVMValueRef *sums) {
     gen_loop_close(f, &loop, loop_close_group(f, false));
 }
 
+/* A is the phi of itself and B. */
+static void merge_values(Fn *f, LLVMValueRef *a, uint32_t n, LLVMBasicBlockRef from_a,
+                         LLVMValueRef *b, LLVMBasicBlockRef from_b) {
+    for (uint32_t i = 0; i < n; i++) {
+        LLVMValueRef phi = LLVMBuildPhi(f->e->b, LLVMTypeOf(a[i]), "");
+        LLVMAddIncoming(phi, &a[i], &from_a, 1);
+        LLVMAddIncoming(phi, &b[i], &from_b, 1);
+        a[i] = phi;
+    }
+}
+
+static void merge_sums(Reduction *r, LLVMValueRef *a, LLVMBasicBlockRef from_a, LLVMValueRef *b,
+                       LLVMBasicBlockRef from_b) {
+    merge_values(r->f, a, r->results, from_a, b, from_b);
+}
+
 /* A buffer that no sum around this one uses. */
 static LLVMValueRef new_buffer(Fn *f, IrScalar scalar, int64_t count) {
     return gen_alloca(f, emit_type(f->e, scalar), gen_int(f->e, count), 64, "sums");
@@ -95,33 +113,133 @@ static void fill_block(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRe
     gen_loop_close(f, &loop, loop_close_group(f, fold_tail));
 }
 
-static void sum_many(Reduction *r, uint32_t k, LLVMValueRef *sums) {
+typedef void (*SumBlock)(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRef len,
+                         LLVMValueRef *sums, void *data);
+
+/* The blocks of dimension K, each by BLOCK, and their sums pairwise. */
+static void all_blocks(Reduction *r, uint32_t k, LLVMValueRef *sums, SumBlock block, void *data) {
     Fn *f = r->f;
     Emit *e = f->e;
-    LLVMValueRef *buffers = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r->results);
-    LLVMValueRef *stacks = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r->results);
-    LLVMValueRef count = size_of(r, k);
-    for (uint32_t i = 0; i < r->results; i++) {
-        buffers[i] = new_buffer(f, scalar_of(r, i), SUM_BLOCK);
+    Arena *arena = f->g->plan->arena;
+    LLVMValueRef *stacks = ARENA_ARRAY(arena, LLVMValueRef, r->results);
+    LLVMValueRef *one = ARENA_ARRAY(arena, LLVMValueRef, r->results);
+    LLVMValueRef count = size_of(r, k), blocks = sum_blocks(e, count), begin;
+    for (uint32_t i = 0; i < r->results; i++)
         stacks[i] = new_buffer(f, scalar_of(r, i), SUM_LEVELS);
-    }
-    LLVMValueRef up = LLVMBuildNSWAdd(e->b, count, gen_int(e, SUM_BLOCK - 1), "");
-    LLVMValueRef args[] = {LLVMBuildAShr(e->b, up, gen_int(e, 8), ""), gen_int(e, 0)};
-    LLVMValueRef blocks = emit_intrinsic(e, "llvm.smax", e->i64, args, 2);
     Loop loop;
     gen_loop_open(f, &loop, "blocks");
     loop_enter(f, &loop, blocks);
-    LLVMValueRef begin = emit_size_mul(e, loop.i, gen_int(e, SUM_BLOCK));
-    LLVMValueRef left[] = {LLVMBuildSub(e->b, count, begin, ""), gen_int(e, SUM_BLOCK)};
-    LLVMValueRef len = emit_intrinsic(e, "llvm.smin", e->i64, left, 2);
-    fill_block(r, k, begin, len, buffers);
-    for (uint32_t i = 0; i < r->results; i++) {
-        LLVMValueRef sum = sum_block(f, r->kind, scalar_of(r, i), buffers[i], len);
-        sum_push(f, r->kind, scalar_of(r, i), stacks[i], loop.i, sum);
-    }
+    LLVMValueRef len = sum_block_len(e, count, blocks, loop.i, &begin);
+    block(r, k, begin, len, one, data);
+    LLVMBasicBlockRef push = gen_block(f, "push"), done = gen_block(f, "summed"),
+                      from_one = LLVMGetInsertBlock(e->b);
+    LLVMValueRef single = LLVMBuildICmp(e->b, LLVMIntEQ, blocks, gen_int(e, 1), "");
+    LLVMBuildCondBr(e->b, single, done, push);
+    LLVMPositionBuilderAtEnd(e->b, push);
+    for (uint32_t i = 0; i < r->results; i++)
+        sum_push(f, r->kind, scalar_of(r, i), stacks[i], loop.i, one[i]);
     gen_loop_close(f, &loop, NULL);
     for (uint32_t i = 0; i < r->results; i++)
         sums[i] = sum_finish(f, r->kind, scalar_of(r, i), stacks[i], blocks);
+    LLVMBasicBlockRef from_many = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    merge_sums(r, sums, from_many, one, from_one);
+}
+
+/* A block through a buffer. */
+static void buffered_block(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRef len,
+                           LLVMValueRef *sums, void *data) {
+    LLVMValueRef *buffers = data;
+    fill_block(r, k, begin, len, buffers);
+    for (uint32_t i = 0; i < r->results; i++)
+        sums[i] = sum_block(r->f, r->kind, scalar_of(r, i), buffers[i], len);
+}
+
+static void sum_many(Reduction *r, uint32_t k, LLVMValueRef *sums) {
+    Fn *f = r->f;
+    LLVMValueRef *buffers = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r->results);
+    for (uint32_t i = 0; i < r->results; i++)
+        buffers[i] = new_buffer(f, scalar_of(r, i), 2 * SUM_BLOCK);
+    all_blocks(r, k, sums, buffered_block, buffers);
+}
+
+/* A block of at least SUM_LANES places, SUM_LANES at once. */
+static void wide_block(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRef len,
+                       LLVMValueRef *sums, void *data) {
+    Fn *f = r->f;
+    Emit *e = f->e;
+    const IrRegion *region = r->inst->regions[0];
+    Arena *arena = f->g->plan->arena;
+    LLVMValueRef *phis = ARENA_ARRAY(arena, LLVMValueRef, r->results);
+    LLVMValueRef *values = ARENA_ARRAY(arena, LLVMValueRef, r->results);
+    LLVMValueRef *more = ARENA_ARRAY(arena, LLVMValueRef, r->results);
+    LLVMValueRef steps = LLVMBuildLShr(e->b, len, gen_int(e, 4), "");
+    Loop loop;
+    (void)data;
+    gen_loop_open(f, &loop, "lanes");
+    for (uint32_t i = 0; i < r->results; i++)
+        phis[i] = LLVMBuildPhi(e->b, LLVMVectorType(emit_type(e, scalar_of(r, i)), SUM_LANES), "");
+    loop_enter(f, &loop, steps);
+    LLVMValueRef at = emit_size_mul(e, loop.i, gen_int(e, SUM_LANES));
+    vector_body(f, region, k, emit_size_add(e, begin, at), values);
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
+    for (uint32_t i = 0; i < r->results; i++) {
+        LLVMValueRef none = vector_splat(e, sum_identity(e, r->kind, scalar_of(r, i)));
+        loop_phi(&loop, phis[i], none,
+                 emit_combine(e, r->kind, scalar_of(r, i), phis[i], values[i]), latch);
+    }
+    gen_loop_close(f, &loop, NULL);
+    LLVMBasicBlockRef whole = LLVMGetInsertBlock(e->b), rest = gen_block(f, "rest"),
+                      fold = gen_block(f, "fold");
+    LLVMValueRef left = LLVMBuildAnd(e->b, len, gen_int(e, SUM_LANES - 1), "");
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, left, gen_int(e, 0), ""), rest, fold);
+    LLVMPositionBuilderAtEnd(e->b, rest);
+    LLVMValueRef end = LLVMBuildSub(e->b, len, gen_int(e, SUM_LANES), "");
+    vector_body(f, region, k, emit_size_add(e, begin, end), values);
+    for (uint32_t i = 0; i < r->results; i++)
+        more[i] = emit_combine(e, r->kind, scalar_of(r, i), phis[i],
+                               sum_last(e, r->kind, scalar_of(r, i), values[i], left));
+    rest = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, fold);
+    LLVMPositionBuilderAtEnd(e->b, fold);
+    merge_values(f, phis, r->results, whole, more, rest);
+    for (uint32_t i = 0; i < r->results; i++) sums[i] = sum_fold(e, r->kind, phis[i]);
+}
+
+_Static_assert(SUM_LANES == 1 << 4, "the shift in wide_block");
+
+/* Scalar operations only: a body that may be made more than once. */
+static bool is_plain(const IrRegion *region) {
+    uint32_t n = 0;
+    for (const IrInst *inst = region->first; inst->op != IR_YIELD; inst = inst->next) {
+        bool element = inst->op == IR_INDEX && inst->results[0]->type->kind == IR_T_SCALAR;
+        if (!element && inst->op != IR_DIM && inst->op > IR_MATH) return false;
+        if (++n > MAX_PLAIN) return false;
+    }
+    return true;
+}
+
+/* Few, one after the other, without a buffer; or many. */
+static void sum_plain(Reduction *r, uint32_t k, LLVMValueRef *sums) {
+    Fn *f = r->f;
+    Emit *e = f->e;
+    LLVMValueRef *many_sums = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r->results);
+    LLVMBasicBlockRef few = gen_block(f, "few"), many = gen_block(f, "many"),
+                      done = gen_block(f, "");
+    LLVMValueRef small = LLVMBuildICmp(e->b, LLVMIntSLT, size_of(r, k), gen_int(e, SUM_LANES), "");
+    LLVMBuildCondBr(e->b, small, few, many);
+    LLVMPositionBuilderAtEnd(e->b, few);
+    sum_few(r, k, sums);
+    few = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, many);
+    if (vector_can(f, r->inst->regions[0], k)) all_blocks(r, k, many_sums, wide_block, NULL);
+    else sum_many(r, k, many_sums);
+    many = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    merge_sums(r, sums, few, many_sums, many);
 }
 
 /* The body is x[..., i] of one array from outside, i being the last index: its elements lie in a
@@ -156,6 +274,7 @@ static void sum_level(Reduction *r, uint32_t k, LLVMValueRef *sums) {
     const IrInst *row = k + 1 == r->n ? plain_row(r) : NULL;
     if (ir_const_int(r->inst->operands[k], &known) && known < SUM_LANES) sum_few(r, k, sums);
     else if (row) sums[0] = sum_row(r, row);
+    else if (k + 1 == r->n && is_plain(r->inst->regions[0])) sum_plain(r, k, sums);
     else sum_many(r, k, sums);
 }
 

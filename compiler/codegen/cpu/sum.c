@@ -1,6 +1,6 @@
 /* Sums and products of floats in a fixed order, which depends on the number of elements only.
 
-   Blocks of SUM_BLOCK elements; in a block, fewer than SUM_LANES elements one after the other, else
+   Blocks of SUM_BLOCK elements, of which the last also has the rest; in a block, fewer than SUM_LANES elements one after the other, else
    SUM_LANES running sums, element i going to sum i mod SUM_LANES, but those beyond the last multiple
    of SUM_LANES to the last sums; then the sums are added in halves.  Block sums are added pairwise.  So the result is the same for every vector width, number of threads and
    position, and the error grows with log n.  All written as plain vector code without fast-math
@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "codegen/common/compat.h"
+#include "codegen/cpu/vector.h"
 
 LLVMValueRef sum_identity(const Emit *e, IrReduce kind, IrScalar scalar) {
     LLVMTypeRef type = emit_type(e, scalar);
@@ -105,24 +106,25 @@ static LLVMValueRef take(Emit *e, const Source *s, LLVMTypeRef type, LLVMValueRe
     return s->b ? LLVMBuildFMul(e->b, x, load_at(e, s, type, s->b, i), "") : x;
 }
 
+LLVMValueRef sum_last(Emit *e, IrReduce kind, IrScalar scalar, LLVMValueRef values,
+                      LLVMValueRef left) {
+    LLVMValueRef lanes[SUM_LANES];
+    for (unsigned k = 0; k < SUM_LANES; k++) lanes[k] = gen_int(e, SUM_LANES - k);
+    LLVMValueRef mask = LLVMBuildICmp(e->b, LLVMIntSLE, LLVMConstVector(lanes, SUM_LANES),
+                                      vector_splat(e, left), "");
+    LLVMValueRef none = splat(sum_identity(e, kind, scalar), SUM_LANES);
+    return LLVMBuildSelect(e->b, mask, values, none, "");
+}
+
 /* The last LEFT of COUNT elements, in the last lanes; the others hold the identity. */
 static LLVMValueRef take_last(Emit *e, const Source *s, LLVMTypeRef type, LLVMValueRef count,
                               LLVMValueRef left) {
-    LLVMValueRef lanes[SUM_LANES], first = LLVMConstInt(e->i32, 0, false);
-    LLVMTypeRef wide = LLVMVectorType(e->i64, SUM_LANES);
-    for (unsigned k = 0; k < SUM_LANES; k++) lanes[k] = gen_int(e, SUM_LANES - k);
-    LLVMValueRef limit = LLVMBuildInsertElement(e->b, LLVMGetPoison(wide), left, first, "");
-    LLVMValueRef to_all = LLVMConstNull(LLVMVectorType(e->i32, SUM_LANES));
-    limit = LLVMBuildShuffleVector(e->b, limit, limit, to_all, "");
-    LLVMValueRef mask =
-        LLVMBuildICmp(e->b, LLVMIntSLE, LLVMConstVector(lanes, SUM_LANES), limit, "");
-    LLVMValueRef none = splat(sum_identity(e, s->kind, s->scalar), SUM_LANES);
     LLVMValueRef from = LLVMBuildSub(e->b, count, gen_int(e, SUM_LANES), "");
-    return LLVMBuildSelect(e->b, mask, take(e, s, type, from), none, "");
+    return sum_last(e, s->kind, s->scalar, take(e, s, type, from), left);
 }
 
-/* The lanes added in halves. */
-static LLVMValueRef fold_lanes(Emit *e, IrReduce kind, LLVMValueRef sums) {
+/* In halves. */
+LLVMValueRef sum_fold(Emit *e, IrReduce kind, LLVMValueRef sums) {
     for (unsigned half = SUM_LANES / 2; half >= 1; half /= 2) {
         LLVMValueRef low[SUM_LANES], high[SUM_LANES];
         for (unsigned k = 0; k < half; k++) {
@@ -136,7 +138,7 @@ static LLVMValueRef fold_lanes(Emit *e, IrReduce kind, LLVMValueRef sums) {
     return LLVMBuildExtractElement(e->b, sums, LLVMConstInt(e->i32, 0, false), "");
 }
 
-/* Body of a helper (a, [b,] count): up to SUM_BLOCK elements. */
+/* Body of a helper (a, [b,] count): the elements of one block. */
 static void block_body(const Helper *h, const Source *s, LLVMValueRef count) {
     Emit *e = h->e;
     LLVMValueRef none = sum_identity(e, s->kind, s->scalar);
@@ -162,7 +164,7 @@ static void block_body(const Helper *h, const Source *s, LLVMValueRef count) {
     LLVMValueRef sums = LLVMBuildPhi(e->b, wide, ""), values[] = {all.value, more};
     LLVMBasicBlockRef from[] = {all.done, rest};
     LLVMAddIncoming(sums, values, from, 2);
-    LLVMBuildRet(e->b, fold_lanes(e, s->kind, sums));
+    LLVMBuildRet(e->b, sum_fold(e, s->kind, sums));
 }
 
 static const char *suffix(IrReduce kind, IrScalar scalar) {
@@ -291,6 +293,22 @@ LLVMValueRef sum_finish(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef stac
 
 /* ---- whole ranges ---- */
 
+_Static_assert(SUM_BLOCK == 1 << 8, "the shift below");
+
+LLVMValueRef sum_blocks(Emit *e, LLVMValueRef count) {
+    LLVMValueRef args[] = {LLVMBuildAShr(e->b, count, gen_int(e, 8), ""), gen_int(e, 1)};
+    return emit_intrinsic(e, "llvm.smax", e->i64, args, 2);
+}
+
+LLVMValueRef sum_block_len(Emit *e, LLVMValueRef count, LLVMValueRef blocks, LLVMValueRef k,
+                           LLVMValueRef *begin) {
+    *begin = emit_size_mul(e, k, gen_int(e, SUM_BLOCK));
+    LLVMValueRef last = LLVMBuildSub(e->b, blocks, gen_int(e, 1), "");
+    LLVMValueRef is_last = LLVMBuildICmp(e->b, LLVMIntEQ, k, last, "");
+    LLVMValueRef rest = LLVMBuildNSWSub(e->b, count, *begin, "");
+    return LLVMBuildSelect(e->b, is_last, rest, gen_int(e, SUM_BLOCK), "");
+}
+
 /* Body of a helper for any number of elements. */
 static void range_body(Helper *h, const Source *s, LLVMValueRef count) {
     Emit *e = h->e;
@@ -301,18 +319,16 @@ static void range_body(Helper *h, const Source *s, LLVMValueRef count) {
     LLVMValueRef stack =
         LLVMBuildArrayAlloca(e->b, s->type, gen_int(e, SUM_LEVELS), "stack");
     LLVMBasicBlockRef one = block(h, "one"), many = block(h, "many");
-    LLVMValueRef small = LLVMBuildICmp(e->b, LLVMIntSLE, count, gen_int(e, SUM_BLOCK), "");
+    LLVMValueRef small =
+        LLVMBuildICmp(e->b, LLVMIntSLT, count, gen_int(e, 2 * SUM_BLOCK), "");
     LLVMBuildCondBr(e->b, small, one, many);
     LLVMPositionBuilderAtEnd(e->b, one);
     LLVMValueRef args[] = {s->a, product ? s->b : count, count};
     LLVMBuildRet(e->b, LLVMBuildCall2(e->b, type, helper_fn, args, product ? 3 : 2, ""));
     LLVMPositionBuilderAtEnd(e->b, many);
-    LLVMValueRef up = emit_size_add(e, count, gen_int(e, SUM_BLOCK - 1));
-    LLVMValueRef blocks = LLVMBuildLShr(e->b, up, gen_int(e, 8), "");
+    LLVMValueRef blocks = sum_blocks(e, count), begin;
     Steps loop = steps_open(h, e->i64, gen_int(e, 0), blocks);
-    LLVMValueRef begin = emit_size_mul(e, loop.i, gen_int(e, SUM_BLOCK));
-    LLVMValueRef left[] = {LLVMBuildSub(e->b, count, begin, ""), gen_int(e, SUM_BLOCK)};
-    LLVMValueRef len = emit_intrinsic(e, "llvm.smin", e->i64, left, 2);
+    LLVMValueRef len = sum_block_len(e, count, blocks, loop.i, &begin);
     LLVMValueRef a = LLVMBuildInBoundsGEP2(e->b, s->type, s->a, &begin, 1, "");
     LLVMValueRef b = product ? LLVMBuildInBoundsGEP2(e->b, s->type, s->b, &begin, 1, "") : len;
     LLVMValueRef inner[] = {a, b, len};
@@ -322,7 +338,6 @@ static void range_body(Helper *h, const Source *s, LLVMValueRef count) {
     LLVMBuildRet(e->b, sum_finish(&f, s->kind, s->scalar, stack, blocks));
 }
 
-_Static_assert(SUM_BLOCK == 1 << 8, "the shift in range_body");
 
 static LLVMValueRef range(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef a, LLVMValueRef b,
                           LLVMValueRef count) {
