@@ -33,6 +33,7 @@ typedef struct Ad {
     Map requests; /* by hash: the same, to be found again */
     Map masks;    /* rule function to its dependence mask, plus one */
     Map depends;  /* function to its Depends (depends.c) */
+    Map uses;     /* reverse rule to which of its operands it reads */
     VEC(const IrFunc *) inlining; /* rules being put in place */
     bool failed;
 } Ad;
@@ -72,6 +73,11 @@ void ad_clean(IrFunc *func);
 typedef struct MixedCall {
     IrFunc *callee;
     const uint8_t *in_active, *out_active;
+    /* Or CALLEE is a reverse rule, which the transposed call is: operands are its first ones, then
+       tangents of those of its results for which in_active says so; results are tangents, for each
+       of its last operands. */
+    bool is_rule;
+    const bool *uses; /* of a rule: which of its first operands it reads */
 } MixedCall;
 
 /* A dimension of a linear array: a constant, or a nonlinear value of the mixed function. */
@@ -94,6 +100,14 @@ typedef struct Mixed {
     bool transposed; /* made to be transposed, not as a JVP */
 } Mixed;
 
+/* The reverse rule that a linear call stands for, or NULL: another call, or none. */
+static inline const MixedCall *rule_call(const Mixed *mixed, const IrInst *inst) {
+    const MixedCall *info = inst->op == IR_CALL ? map_getp(&mixed->calls, inst) : NULL;
+    return info && info->is_rule ? info : NULL;
+}
+static inline bool is_rule_call(const Mixed *mixed, const IrInst *inst) {
+    return rule_call(mixed, inst) != NULL;
+}
 /* Into FUNC, whose body has its parameters and nothing else. */
 Mixed *ad_linearise(Ad *ad, const AdRequest *request, IrFunc *func, bool transposed);
 void mixed_free(Mixed *mixed);
@@ -228,6 +242,7 @@ void transpose_tape(Transposer *t, IrInst *inst);
 void transpose_if(Transposer *t, IrInst *inst);
 void transpose_loop(Transposer *t, IrInst *inst);
 void transpose_call(Transposer *t, IrInst *inst);
+void transpose_rule(Transposer *t, IrInst *inst, const MixedCall *info); /* rule.c */
 void transpose_parallel(Transposer *t, IrInst *inst); /* BUILD, REDUCE */
 void transpose_with_acc(Transposer *t, IrInst *inst);
 

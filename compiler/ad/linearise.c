@@ -168,9 +168,26 @@ static bool is_scalar_op(IrOp op) {
 
 /* ---- calls ---- */
 
+/* Every tangent must go to a parameter that the rule covers. */
+static void check_covered(Lin *l, const IrFunc *callee, IrValue *const *tangents) {
+    for (uint32_t i = 0; i < callee->nparams; i++) {
+        const char *name = callee->param_names[i];
+        if (callee->rule_active[i] || !tangents[i]) continue;
+        ad_report(l->ad, DIAG_DERIV_LACKS, l->b->pos,
+                  "the derivative of '%s' says nothing of parameter %u%s%s, which gets a value "
+                  "that is differentiated here",
+                  callee->name, i + 1, name ? ", " : "", name ? name : "");
+        if (callee->rule->pos)
+            diag_note(l->ad->diags, (Span){callee->rule->pos, callee->rule->pos},
+                      "the derivative of '%s' is here", callee->name);
+        return;
+    }
+}
+
 /* The results of a function with a rule are there; its tangents come from the rule. */
-static void apply_rule(Lin *l, const IrFunc *callee, IrValue *const *args, IrValue *const *tangents,
-                       IrValue *const *results, IrValue **result_tangents) {
+static void apply_rule(Lin *l, const IrFunc *callee, IrValue *const *args,
+                       IrValue *const *tangents, IrValue *const *results,
+                       IrValue **result_tangents) {
     IrFunc *rule = callee->rule;
     uint32_t n = rule->nparams, at = 0, k = 0;
     RuleCall call = {rule, ARENA_ARRAY(l->ad->arena, IrValue *, n),
@@ -179,16 +196,7 @@ static void apply_rule(Lin *l, const IrFunc *callee, IrValue *const *args, IrVal
                      ARENA_ARRAY(l->ad->arena, IrValue *, rule->nresults)};
     for (uint32_t i = 0; i < callee->nparams; i++) call.args[at++] = args[i];
     for (uint32_t i = 0; i < callee->nparams; i++) {
-        if (!callee->rule_active[i]) {
-            if (tangents[i])
-                ad_report(
-                    l->ad, DIAG_DERIV_LACKS, l->b->pos,
-                    "the derivative of '%s' says nothing of parameter %u%s%s, which gets a value "
-                    "that is differentiated here",
-                    callee->name, i + 1, callee->param_names[i] ? ", " : "",
-                    callee->param_names[i] ? callee->param_names[i] : "");
-            continue;
-        }
+        if (!callee->rule_active[i]) continue;
         call.like[at] = args[i];
         call.tangents[at++] = tangents[i];
     }
@@ -198,21 +206,40 @@ static void apply_rule(Lin *l, const IrFunc *callee, IrValue *const *args, IrVal
         result_tangents[i] = ir_is_float(callee->results[i]) ? call.results[k++] : NULL;
 }
 
+static bool any_tangent(IrValue *const *tangents, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (tangents[i]) return true;
+    return false;
+}
+
+/* A call of a function with a rule, and the TANGENTS of its results. */
+static IrInst *call_with_rule(Lin *l, IrFunc *callee, IrValue *const *args,
+                              IrValue *const *tangents, IrValue **out) {
+    bool any = any_tangent(tangents, callee->nparams);
+    bool reversed = any && l->mixed->transposed && callee->reverse_rule;
+    IrInst *call = linearise_primal_call(l, callee, args, reversed);
+    check_covered(l, callee, tangents);
+    if (l->ad->failed) memset(out, 0, callee->nresults * sizeof *out);
+    else if (reversed) linearise_reverse_rule(l, callee, args, tangents, call, out);
+    else apply_rule(l, callee, args, tangents, call->results, out);
+    return call;
+}
+
 static void linearise_ruled_call(Lin *l, IrInst *inst) {
     uint32_t n = inst->noperands;
     IrValue **args = ARENA_ARRAY(l->ad->arena, IrValue *, n);
     IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, n);
-    IrValue **results = ARENA_ARRAY(l->ad->arena, IrValue *, inst->nresults);
     IrValue **out = ARENA_ARRAY(l->ad->arena, IrValue *, inst->nresults);
-    copy_primal(l, inst);
     for (uint32_t i = 0; i < n; i++) {
         args[i] = primal_of(l, inst->operands[i]);
         tangents[i] = tangent_of(l, inst->operands[i]);
     }
-    for (uint32_t i = 0; i < inst->nresults; i++) results[i] = primal_of(l, inst->results[i]);
-    apply_rule(l, inst->func, args, tangents, results, out);
-    for (uint32_t i = 0; i < inst->nresults; i++)
+    IrInst *call = call_with_rule(l, inst->func, args, tangents, out);
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        call->results[i]->name = inst->results[i]->name;
+        set_primal(l, inst->results[i], call->results[i]);
         if (is_active(l, inst->results[i])) set_tangent(l, inst->results[i], out[i]);
+    }
 }
 
 static bool has_no_body(const Ad *ad, const IrFunc *func) {
@@ -223,6 +250,9 @@ static void report_extern(Lin *l, const IrFunc *callee) {
     ad_report(l->ad, DIAG_DERIV_NONE, l->b->pos,
               "'%s' is extern and has no derivative, but gets a value that is differentiated here",
               callee->name);
+    if (callee->pos)
+        diag_note(l->ad->diags, (Span){callee->pos, callee->pos}, "'%s' is declared here",
+                  callee->name);
 }
 
 static void linearise_call(Lin *l, IrInst *inst) {
@@ -258,7 +288,7 @@ static void linearise_call(Lin *l, IrInst *inst) {
     IrInst *call = irb_inst(l->b, IR_CALL, noperands, operands, at, types, 0);
     call->func = l->mixed->transposed ? callee : ad_jvp(l->ad, callee, in, out, l->mixed->options);
     MixedCall *info = ARENA_NEW(l->ad->arena, MixedCall);
-    *info = (MixedCall){callee, in, out};
+    *info = (MixedCall){.callee = callee, .in_active = in, .out_active = out};
     map_setp(&l->mixed->calls, call, info);
     at = inst->nresults;
     for (uint32_t i = 0; i < inst->nresults; i++) {
@@ -360,12 +390,16 @@ static void linearise_whole(Lin *l, const AdRequest *request, IrRegion *body) {
     IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, base->nparams);
     IrValue **out = ARENA_ARRAY(l->ad->arena, IrValue *, base->nresults);
     uint32_t at = base->nparams;
-    IrInst *call = irb_call(l->b, base, body->params);
+    IrInst *call;
     for (uint32_t i = 0; i < base->nparams; i++)
         if (request->in_active[i])
             tangents[i] = whole_tangent(l, body->params[i], body->params[at++]);
-    if (base->rule) apply_rule(l, base, body->params, tangents, call->results, out);
-    else report_extern(l, base);
+    if (base->rule) {
+        call = call_with_rule(l, base, body->params, tangents, out);
+    } else {
+        call = irb_call(l->b, base, body->params);
+        report_extern(l, base);
+    }
     yield_all(l, request, call->results, out);
 }
 

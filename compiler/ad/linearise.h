@@ -30,6 +30,13 @@ typedef struct RuleCall {
 void linearise_region(Lin *l, const IrRegion *region); /* all but the YIELD */
 void linearise_inst(Lin *l, IrInst *inst);
 void linearise_rule(Lin *l, RuleCall *call);
+/* A call of CALLEE on values of the mixed function, before its tangents come from a rule: REVERSED,
+   from the one of linearise_reverse_rule. */
+IrInst *linearise_primal_call(Lin *l, IrFunc *callee, IrValue *const *args, bool reversed);
+/* The tangents OUT of the results (NULL: those that are no floats) of the call PRIMAL, as a linear
+   call that is transposed to one of CALLEE's reverse rule. */
+void linearise_reverse_rule(Lin *l, const IrFunc *callee, IrValue *const *args,
+                            IrValue *const *tangents, const IrInst *primal, IrValue **out);
 void linearise_scalar(Lin *l, IrInst *inst);
 void linearise_array(Lin *l, IrInst *inst);
 void linearise_control(Lin *l, IrInst *inst);

@@ -3,5 +3,5 @@ libdslc_la_SOURCES += \
   %D%/activity.c %D%/ad.h %D%/clean.c %D%/cut.c %D%/depends.c %D%/forward.c %D%/internal.h \
   %D%/linearise-array.c %D%/linearise-control.c %D%/linearise-scalar.c \
   %D%/linearise.c %D%/linearise.h %D%/make.c %D%/needs.c %D%/plan.c %D%/plan.h \
-  %D%/run.c %D%/shape.c %D%/transpose-array.c %D%/transpose-control.c \
+  %D%/rule.c %D%/run.c %D%/shape.c %D%/transpose-array.c %D%/transpose-control.c \
   %D%/transpose-parallel.c %D%/transpose-scalar.c %D%/transpose.c

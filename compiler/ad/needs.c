@@ -140,8 +140,11 @@ void ad_linear_needs(Mixed *mixed, IrInst *inst, void (*visit)(IrValue *, void *
     if (inst->op == IR_LOOP) visit(trips(inst), data);
     if (inst->op == IR_LOOP || inst->op == IR_WITH_ACC || inst->op == IR_CALL) direct = 0;
     if (inst->op == IR_BUILD || inst->op == IR_REDUCE) direct = (uint32_t)inst->imm;
+    const MixedCall *rule = rule_call(mixed, inst);
+    if (rule) direct = inst->noperands;
     for (uint32_t i = 0; i < direct; i++)
-        if (!is_linear(mixed, inst->operands[i])) visit(inst->operands[i], data);
+        if (!is_linear(mixed, inst->operands[i]) && (!rule || rule->uses[i]))
+            visit(inst->operands[i], data);
     for (uint32_t i = 0; i < inst->noperands; i++) visit_dims(inst->operands[i], &dims);
     for (uint32_t i = 0; i < inst->nresults; i++) visit_dims(inst->results[i], &dims);
     for (uint32_t r = 0; r < inst->nregions; r++)

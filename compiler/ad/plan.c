@@ -56,7 +56,8 @@ static void make_scopes(Planner *p, const IrRegion *region, Scope *parent, Scope
     vec_push(&p->plan->all, scope);
     for (IrInst *inst = region->first; inst; inst = inst->next) {
         if (!has_linear(p->mixed, inst)) continue;
-        if (inst->op == IR_CALL && kind == SCOPE_SPLIT) scope->tape = true;
+        if (inst->op == IR_CALL && kind == SCOPE_SPLIT && !is_rule_call(p->mixed, inst))
+            scope->tape = true;
         for (uint32_t r = 0; r < inst->nregions; r++)
             make_scopes(p, inst->regions[r], scope, inner_kind(inst, kind), inner_freq(inst, freq));
     }
@@ -144,7 +145,8 @@ static uint32_t demand_region(Planner *p, const IrRegion *region) {
         }
         bool reruns = scope->kind == SCOPE_LITE && inst->op == IR_LOOP && d.deepest > scope->depth;
         if (reruns) plan_scope(p->plan, inst->regions[0])->reruns = true;
-        if (reruns || (scope->kind == SCOPE_LITE && inst->op == IR_CALL))
+        bool calls = inst->op == IR_CALL && !is_rule_call(p->mixed, inst);
+        if (reruns || (scope->kind == SCOPE_LITE && calls))
             ad_nonlinear_inputs(p->mixed, inst, demand, &d);
         if (d.deepest > deepest) deepest = d.deepest;
     }

@@ -270,6 +270,13 @@ static void report_cycle(Search *s, IrFunc *func, bool derived) {
     strbuf_free(&chain);
 }
 
+/* A function with a rule is called as it is, and its rule is what is differentiated. */
+static void search_base(Search *s, IrFunc *base) {
+    search(s, base, !base->rule);
+    if (base->rule) search(s, base->rule, true);
+    if (base->reverse_rule) search(s, base->reverse_rule, true);
+}
+
 static void search(Search *s, IrFunc *func, bool derived) {
     uintptr_t state = (uintptr_t)map_getp(&s->state, func);
     if (state == 2) return;
@@ -280,7 +287,7 @@ static void search(Search *s, IrFunc *func, bool derived) {
     map_setp(&s->state, func, (void *)(uintptr_t)1);
     vec_push(&s->path, func);
     vec_push(&s->derived, derived);
-    if (func->deriv.mode != IR_DERIV_NONE && !func->body) search(s, func->deriv.base, true);
+    if (func->deriv.mode != IR_DERIV_NONE && !func->body) search_base(s, func->deriv.base);
     if (func->body) ir_walk(func->body, search_call, s);
     (void)vec_pop(&s->path);
     (void)vec_pop(&s->derived);
@@ -309,5 +316,6 @@ void ad_run(IrModule *module, Diags *diags) {
     map_free(&ad.requests);
     map_free(&ad.masks);
     map_free(&ad.depends);
+    map_free(&ad.uses);
     vec_free(&ad.inlining);
 }

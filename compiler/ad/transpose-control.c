@@ -55,7 +55,7 @@ bool transpose_is_idle(const Transposer *t, const IrInst *inst) {
 static bool is_taped(const Transposer *t, const IrInst *inst) {
     for (uint32_t r = 0; r < inst->nregions; r++)
         if (plan_scope(t->plan, inst->regions[r])->tape) return true;
-    return inst->op == IR_CALL;
+    return inst->op == IR_CALL && !is_rule_call(t->mixed, inst);
 }
 
 static IrValue *tape_of(const Transposer *t, const IrInst *inst) {
@@ -360,6 +360,10 @@ static void transpose_call_again(Transposer *t, IrInst *inst, const MixedCall *i
 void transpose_call(Transposer *t, IrInst *inst) {
     const MixedCall *info = map_getp(&t->mixed->calls, inst);
     IrValue *outer = t->tape, *tape = tape_of(t, inst);
+    if (info->is_rule) {
+        if (any_ct(t, inst)) transpose_rule(t, inst, info);
+        return;
+    }
     if (!outer && !any_ct(t, inst)) return;
     if (!tape) {
         transpose_call_again(t, inst, info);

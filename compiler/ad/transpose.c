@@ -145,7 +145,7 @@ static void pop_saved(Transposer *t, const Scope *scope) {
 static bool leaves_tape(const Transposer *t, const IrInst *inst) {
     if (!has_linear(t->mixed, inst)) return false;
     if (inst->op == IR_LOOP) return plan_scope(t->plan, inst->regions[0])->tape;
-    if (inst->op != IR_CALL) return false;
+    if (inst->op != IR_CALL || is_rule_call(t->mixed, inst)) return false;
     for (uint32_t i = 0; i < inst->noperands; i++)
         if (inst->operands[i]->type->kind == IR_T_TAPE) return true;
     for (uint32_t i = 0; i < inst->nresults; i++)

@@ -148,6 +148,11 @@ struct IrFunc {
        the float results.  NULL: differentiated through its body. */
     IrFunc *rule;
     uint8_t *rule_active;
+    /* Where the custom derivative says how cotangents go back: what is transposed calls this and
+       leaves the rule alone.  (params..., saved..., results..., cotangents of the float results...)
+       -> cotangents of the params with rule_active.  If augmented is there, it is called in place
+       of the function, (params...) -> (results..., saved...); else nothing is saved. */
+    IrFunc *reverse_rule, *augmented;
     uint32_t id;
     uint32_t copies;       /* how many names were made from this one */
     uint8_t purity;        /* the summary behind ir_func_pure; 0: not known */

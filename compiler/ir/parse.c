@@ -138,6 +138,8 @@ static void parse_deriv(IrParser *p, IrFunc *func) {
 static void parse_rule(IrParser *p, IrFunc *func) {
     func->rule = ir_parse_func_ref(p);
     func->rule_active = parse_active(p, func->nparams);
+    if (ir_take_word(p, "reverse_rule")) func->reverse_rule = ir_parse_func_ref(p);
+    if (ir_take_word(p, "augmented")) func->augmented = ir_parse_func_ref(p);
 }
 
 static void parse_attributes(IrParser *p, IrFunc *func) {

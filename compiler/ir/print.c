@@ -369,6 +369,14 @@ void ir_print_func(StrBuf *out, const IrFunc *func) {
         strbuf_char(out, ' ');
         print_active(out, func->rule_active, func->nparams);
     }
+    if (func->reverse_rule) {
+        strbuf_add(out, " reverse_rule ");
+        print_func_name(out, func->reverse_rule);
+    }
+    if (func->augmented) {
+        strbuf_add(out, " augmented ");
+        print_func_name(out, func->augmented);
+    }
     if (func->body) {
         strbuf_add(out, " {\n");
         print_body(out, func->body, 1);

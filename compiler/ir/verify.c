@@ -144,13 +144,31 @@ static uint32_t count_active(const uint8_t *active, uint32_t n) {
     return count;
 }
 
+static bool check_reverse_rule(Verifier *v, const IrFunc *func) {
+    const IrFunc *reverse = func->reverse_rule, *augmented = func->augmented;
+    uint32_t nsaved = augmented ? augmented->nresults - func->nresults : 0, nfloats = 0;
+    if (!reverse) return ir_need(v, NULL, !augmented, "has an augmented form, but no reverse rule");
+    for (uint32_t i = 0; i < func->nresults; i++) nfloats += ir_is_float(func->results[i]);
+    uint32_t wanted = func->nparams + nsaved + func->nresults + nfloats;
+    return ir_need(v, NULL,
+                   !augmented || (augmented->nparams == func->nparams &&
+                                  augmented->nresults >= func->nresults),
+                   "its augmented form does not fit it") &&
+           ir_need(v, NULL, reverse->nparams == wanted,
+                   "its reverse rule has %u parameters, not %u", reverse->nparams, wanted) &&
+           ir_need(v, NULL,
+                   reverse->nresults == count_active(func->rule_active, func->nparams),
+                   "its reverse rule has %u results", reverse->nresults);
+}
+
 static bool check_rule(Verifier *v, const IrFunc *func) {
     if (!func->rule) return true;
     if (!ir_need(v, NULL, func->rule_active != NULL, "its rule has no activities")) return false;
     uint32_t wanted =
         func->nparams + func->nresults + count_active(func->rule_active, func->nparams);
     return ir_need(v, NULL, func->rule->nparams == wanted, "its rule has %u parameters, not %u",
-                   func->rule->nparams, wanted);
+                   func->rule->nparams, wanted) &&
+           check_reverse_rule(v, func);
 }
 
 static bool check_func(Verifier *v, IrFunc *func) {

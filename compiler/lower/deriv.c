@@ -56,7 +56,7 @@ static uint32_t param_begin(const Deriv *d, uint32_t of) {
 
 /* Marks what is left of a result in R': without Const and float-free parts; a struct stays whole.
  */
-static void mark_seed(Lower *lw, Type type, uint8_t act, bool *marks, uint32_t *at) {
+void deriv_mark_seed(Lower *lw, Type type, uint8_t act, bool *marks, uint32_t *at) {
     uint32_t n = shape_count(lw, type);
     bool none = act == ACT_CONST || !type->has_floats;
     Type element = type_element(type);
@@ -64,7 +64,7 @@ static void mark_seed(Lower *lw, Type type, uint8_t act, bool *marks, uint32_t *
         for (uint32_t k = 0; k < element->nparts; k++) {
             uint8_t own = element->parts[k].act;
             bool whole = type->kind == TYPE_ARRAY;
-            mark_seed(lw, element->parts[k].type, own && !whole ? (uint8_t)(own - 1) : ACT_ACTIVE,
+            deriv_mark_seed(lw, element->parts[k].type, own && !whole ? (uint8_t)(own - 1) : ACT_ACTIVE,
                       marks, at);
         }
         return;
@@ -83,7 +83,7 @@ static void find_active(Deriv *d) {
     d->out_active = ARENA_ARRAY(lw->arena, uint8_t, d->base_func->nresults + 1);
     d->nresult = shape_count(lw, base->result);
     d->in_seed = ARENA_ARRAY(lw->arena, bool, d->nresult + 1);
-    mark_seed(lw, base->result, base->result_act, d->in_seed, &out);
+    deriv_mark_seed(lw, base->result, base->result_act, d->in_seed, &out);
     for (uint32_t i = 0; i < d->nresult; i++)
         d->out_active[i] = d->in_seed[i] && ir_is_float(d->base_func->results[i]);
     for (uint32_t p = 0; p < base->nparams; p++) {
@@ -185,11 +185,11 @@ static Lane call_lane(const Deriv *d, IrValue *lane) {
 
 /* ---- from the call to the wrapper's linear results ---- */
 
-static IrValue *zero_like(const Deriv *d, IrValue *x, const Leaf *leaf) {
+IrValue *deriv_zero(Fn *f, IrValue *x, const Leaf *leaf) {
     if (x && (x->type->kind == IR_T_SCALAR || x->type->kind == IR_T_ARRAY))
-        return irb_zeros_like(&d->f->b, x);
+        return irb_zeros_like(&f->b, x);
     Shape one = {.n = 1, .leaf = (Leaf *)leaf};
-    return emit_nothing(d->f, &one).at[0];
+    return emit_nothing(f, &one).at[0];
 }
 
 /* Where the cotangent of flattened parameter AT stands among the linear results. */
@@ -206,7 +206,7 @@ static void add_cotangent(const Deriv *d, const Lane *got, uint32_t of, Operands
     for (uint32_t i = 0; i < shape->n; i++) {
         bool active = d->in_active[begin + i];
         vec_push(out, active ? got->linear.at[active_before(d->in_active, begin + i)]
-                             : zero_like(d, primal.at ? primal.at[i] : NULL, &shape->leaf[i]));
+                             : deriv_zero(d->f, primal.at ? primal.at[i] : NULL, &shape->leaf[i]));
     }
 }
 
@@ -229,7 +229,7 @@ static void add_tangent_of_result(const Deriv *d, const Lane *got, Operands *out
     for (uint32_t i = 0; i < d->nresult; i++) {
         if (!d->in_seed[i]) continue;
         vec_push(out, d->out_active[i] ? got->linear.at[active_before(d->out_active, i)]
-                                       : zero_like(d, got->primal.at[i], &shape->leaf[i]));
+                                       : deriv_zero(d->f, got->primal.at[i], &shape->leaf[i]));
     }
 }
 

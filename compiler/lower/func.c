@@ -61,8 +61,11 @@ IrFunc *lower_func(Lower *lw, const Instance *inst) {
     add_results(lw, &s, inst->result);
     for (uint32_t i = 0; i < inst->nparams; i++)
         if (inst->params[i]->mut) add_results(lw, &s, inst->params[i]->type);
-    func = ir_func_new(lw->module, function_name(lw, inst), s.params.len, s.params.at, s.names.at,
-                       s.results.len, s.results.at);
+    if (inst->kind == INSTANCE_RULE && inst->rule_of)
+        func = rule_func(lw, inst, function_name(lw, inst));
+    else
+        func = ir_func_new(lw->module, function_name(lw, inst), s.params.len, s.params.at,
+                           s.names.at, s.results.len, s.results.at);
     vec_free(&s.params);
     vec_free(&s.names);
     vec_free(&s.results);
@@ -98,15 +101,9 @@ static void note_sizes(Fn *f, Type type) {
         }
 }
 
-static void open_params(Fn *f) {
+void fn_bind_params(Fn *f, const Vals *own) {
     const Instance *inst = f->inst;
-    Vals *own = ARENA_ARRAY(f->lw->arena, Vals, inst->nparams);
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < inst->nparams; i++) {
-        own[i] = vals_new(f->lw, shape_count(f->lw, inst->params[i]->type));
-        for (uint32_t k = 0; k < own[i].n; k++) own[i].at[k] = f->func->body->params[at++];
-        open_size_param(f, inst->params[i], own[i]);
-    }
+    for (uint32_t i = 0; i < inst->nparams; i++) open_size_param(f, inst->params[i], own[i]);
     for (uint32_t i = 0; i < inst->nparams; i++) size_bind(f, inst->params[i]->type, own[i]);
     for (uint32_t i = 0; i < inst->nparams; i++) {
         note_sizes(f, inst->params[i]->type);
@@ -114,6 +111,17 @@ static void open_params(Fn *f) {
         if (inst->params[i]->is_const) value = emit_stop(f, value);
         env_bind(f, inst->params[i], value);
     }
+}
+
+static void open_params(Fn *f) {
+    const Instance *inst = f->inst;
+    Vals *own = ARENA_ARRAY(f->lw->arena, Vals, inst->nparams);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < inst->nparams; i++) {
+        own[i] = vals_new(f->lw, shape_count(f->lw, inst->params[i]->type));
+        for (uint32_t k = 0; k < own[i].n; k++) own[i].at[k] = f->func->body->params[at++];
+    }
+    fn_bind_params(f, own);
 }
 
 Fn *fn_open(Lower *lw, const Instance *inst, IrFunc *func) {
@@ -138,19 +146,14 @@ void fn_close(Fn *f) {
 
 /* ---- bodies ---- */
 
-static void yield_results(Fn *f) {
-    const Instance *inst = f->inst;
-    Vals *parts = ARENA_ARRAY(f->lw->arena, Vals, inst->nparams + 1);
-    uint32_t n = 0;
-    if (f->ret) {
-        parts[n] = env_get(f, f->ret);
-        if (!parts[n].at) parts[n] = emit_nothing(f, f->slots.at[f->ret].shape);
-        n++;
-    }
-    for (uint32_t i = 0; i < inst->nparams; i++)
-        if (inst->params[i]->mut) parts[n++] = env_get(f, env_slot(f, inst->params[i]));
-    Vals all = vals_join(f->lw, n, parts);
-    irb_yield(&f->b, all.n, all.at);
+Vals fn_value(Fn *f) {
+    const Shape *result = shape_of(f->lw, f->inst->result);
+    CHECK_INTERNAL(f->inst->body);
+    if (result->n) f->ret = env_new_slot(f, result);
+    lower_body(f, f->inst->body);
+    if (!f->ret) return (Vals){0};
+    Vals value = env_get(f, f->ret);
+    return value.at ? value : emit_nothing(f, result);
 }
 
 void lower_instance(Lower *lw, const Instance *inst) {
@@ -159,12 +162,18 @@ void lower_instance(Lower *lw, const Instance *inst) {
         lower_deriv(lw, inst);
         return;
     }
+    if (inst->kind == INSTANCE_RULE && inst->rule_of) {
+        lower_rule(lw, inst);
+        return;
+    }
     Fn *f = fn_open(lw, inst, func);
-    CHECK_INTERNAL(inst->body);
+    Vals *parts = ARENA_ARRAY(lw->arena, Vals, inst->nparams + 1);
+    uint32_t n = 1;
     open_params(f);
-    const Shape *result = shape_of(lw, inst->result);
-    if (result->n) f->ret = env_new_slot(f, result);
-    lower_body(f, inst->body);
-    yield_results(f);
+    parts[0] = fn_value(f);
+    for (uint32_t i = 0; i < inst->nparams; i++)
+        if (inst->params[i]->mut) parts[n++] = env_get(f, env_slot(f, inst->params[i]));
+    Vals all = vals_join(lw, n, parts);
+    irb_yield(&f->b, all.n, all.at);
     fn_close(f);
 }

@@ -334,9 +334,19 @@ void lower_assert(Fn *f, const Tree *t);
 /* ---- func.c, deriv.c, rule.c, export.c ---- */
 Fn *fn_open(Lower *lw, const Instance *inst, IrFunc *func);
 void fn_close(Fn *f);
+/* Binds the instance's parameters to OWN; lowers its body, gives what it returns. */
+void fn_bind_params(Fn *f, const Vals *own);
+Vals fn_value(Fn *f);
 void lower_instance(Lower *lw, const Instance *inst);
 void lower_deriv(Lower *lw, const Instance *inst);
+/* Marks which parts of a result are in R' of a derivative, from *AT on; moves *AT behind them. */
+void deriv_mark_seed(Lower *lw, Type type, uint8_t act, bool *marks, uint32_t *at);
+/* Zeros like X, whose part LEAF describes; X may be NULL. */
+IrValue *deriv_zero(Fn *f, IrValue *x, const Leaf *leaf);
 void lower_rules(Lower *lw);
+/* The function for a part of a rule, its body not lowered; and that. */
+IrFunc *rule_func(Lower *lw, const Instance *rule, const char *name);
+void lower_rule(Lower *lw, const Instance *rule);
 void rule_attach(Lower *lw, const Instance *inst, IrFunc *func);
 void export_roots(Lower *lw);
 

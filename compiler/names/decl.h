@@ -23,6 +23,7 @@ typedef struct RuleDecl {
     Module *module;
     FnDecl *fn;   /* or a row of math.def: */
     int32_t math; /* -1: none */
+    bool attached, failed; /* failed: it does not fit its function, which was reported */
 } RuleDecl;
 
 typedef struct StructDecl {

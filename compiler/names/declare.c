@@ -152,12 +152,34 @@ static FnDecl *rule_overload(FnDecl *fn, const AstDerivative *rule) {
     return NULL;
 }
 
+/* What the path of a rule names: `f`, or `m.f` of a module. */
+static NameLookup rule_target(ModuleSet *set, const RuleDecl *rule, Sym *name) {
+    const AstNode *path = rule->ast->path;
+    if (path->kind == AST_Name) {
+        *name = ((const AstName *)path)->name.sym;
+        return modules_lookup(set, rule->module, *name);
+    }
+    const AstField *field = (const AstField *)path;
+    NameLookup found = {.math = -1, .builtin = -1};
+    *name = field->name.sym;
+    if (field->base->kind != AST_Name) return found;
+    Sym base = ((const AstName *)field->base)->name.sym;
+    const Item *module = map_getp(&rule->module->modules, base);
+    if (!module || module->kind != ITEM_MODULE) return found;
+    map_setp(&rule->module->used, base, rule->module);
+    found.item = module_item(module->module, *name);
+    if (found.item) found.kind = found.item->kind;
+    return found;
+}
+
 static void attach_rule(ModuleSet *set, RuleDecl *rule) {
     const AstNode *path = rule->ast->path;
-    if (path->kind != AST_Name) return; /* of another module: reported by the checker */
-    Sym name = ((const AstName *)path)->name.sym;
-    NameLookup found = modules_lookup(set, rule->module, name);
-    FnDecl *fn = found.kind == ITEM_FN ? rule_overload(found.item->fn, rule->ast) : NULL;
+    Sym name;
+    NameLookup found = rule_target(set, rule, &name);
+    FnDecl *fn = found.kind == ITEM_FN ? found.item->fn : NULL;
+    /* Parameters of a function that has one form only are compared by the checker. */
+    if (fn && (fn->next || found.math >= 0)) fn = rule_overload(fn, rule->ast);
+    rule->attached = true;
     if (fn && !fn->rule) {
         fn->rule = rule;
         rule->fn = fn;
@@ -169,7 +191,7 @@ static void attach_rule(ModuleSet *set, RuleDecl *rule) {
                     name->text);
         const RuleDecl *other = fn ? fn->rule : set->math_rules[found.math];
         diag_note(set->diags, other->ast->path->span, "the other one is here");
-    } else {
+    } else if (found.kind != ITEM_POISON) {
         diag_report(set->diags, DIAG_RULE_TARGET, path->span,
                     "there is no function `%s` with these parameters", name->text);
     }
@@ -177,6 +199,5 @@ static void attach_rule(ModuleSet *set, RuleDecl *rule) {
 
 void modules_attach_rules(ModuleSet *set) {
     for (uint32_t i = 0; i < set->rules.len; i++)
-        if (set->rules.at[i]->module->is_std && !set->rules.at[i]->fn && set->rules.at[i]->math < 0)
-            attach_rule(set, set->rules.at[i]);
+        if (!set->rules.at[i]->attached) attach_rule(set, set->rules.at[i]);
 }

@@ -125,6 +125,12 @@ static void reach_call(IrInst *inst, void *data) {
     if (inst->op == IR_CALL) reach(data, inst->func);
 }
 
+static void reach_rules(Pruner *p, const IrFunc *func) {
+    reach(p, func->rule);
+    reach(p, func->reverse_rule);
+    reach(p, func->augmented);
+}
+
 void opt_prune(OptContext *c) {
     IrModule *module = c->module;
     Pruner p = {0};
@@ -134,7 +140,7 @@ void opt_prune(OptContext *c) {
         IrFunc *func = vec_pop(&p.work);
         if (func->body) ir_walk(func->body, reach_call, &p);
         else if (func->deriv.mode != IR_DERIV_NONE) reach(&p, func->deriv.base);
-        if (!c->after_ad) reach(&p, func->rule);
+        if (!c->after_ad) reach_rules(&p, func);
     }
     /* Rules of scalar functions stay as long as there are derivatives to be made. */
     bool pending = false;
@@ -149,7 +155,7 @@ void opt_prune(OptContext *c) {
         while (p.work.len) {
             IrFunc *func = vec_pop(&p.work);
             if (func->body) ir_walk(func->body, reach_call, &p);
-            reach(&p, func->rule);
+            reach_rules(&p, func);
         }
     } else {
         for (uint32_t k = 0; k < IR_MATH_COUNT; k++)

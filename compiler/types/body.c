@@ -161,7 +161,7 @@ static bool always_returns(const Tree *tree) {
 }
 
 /* The body of a function with a declared result. */
-static void check_fn_body(FnChecker *f, AstBlock *block) {
+void check_fn_body(FnChecker *f, AstBlock *block) {
     bool wants = f->result->kind != TYPE_UNIT;
     Tree *body = check_block(f, block, wants ? f->result : NULL, wants && block->value);
     if (!wants) {
@@ -258,7 +258,8 @@ void check_body(Checker *c, Instance *inst) {
         bind_sizes(&f);
         bind_params(&f);
         f.result = inst->result;
-        if (info->body->kind == AST_Block && !inst->constant)
+        if (inst->kind == INSTANCE_RULE) check_rule_body(&f, (AstBlock *)info->body);
+        else if (info->body->kind == AST_Block && !inst->constant)
             check_fn_body(&f, (AstBlock *)info->body);
         else check_value_body(&f, info->body);
     }

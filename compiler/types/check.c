@@ -71,6 +71,8 @@ static void reach(Reach *r, Instance *inst) {
     if (!inst || !bitset_add(&r->seen, inst->id)) return;
     if (inst->body) reach_tree(inst->body, r);
     reach(r, inst->rule);
+    reach(r, inst->rule_augmented);
+    reach(r, inst->rule_reverse);
     if (inst->deriv) reach(r, inst->deriv->base_instance);
     vec_push(&r->c->program->instances, inst);
 }

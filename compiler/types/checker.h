@@ -54,6 +54,7 @@ struct InstanceInfo {
     Span asked_at;
     uint32_t chain; /* length of the chain of asking */
     AstNode *body;  /* what is checked; NULL: none, or made already */
+    AstNode **patterns; /* RULE: of parameters that are taken apart, else NULL */
     const struct LambdaInfo *lambda;
     bool in_progress;
 };

@@ -537,7 +537,7 @@ static uint8_t *final_activities(Checker *c, const Instance *base, uint32_t n,
 static bool anything_active(FnChecker *f, const Instance *base, const uint8_t *act, uint32_t n,
                             Span span) {
     for (uint32_t k = 0; k < n; k++)
-        if (act[k] != ACT_CONST) return true;
+        if (act[k] != ACT_CONST) return rule_covers(f->c, base, act, n, span);
     diag_report(f->c->diags, DIAG_DERIV_NOTHING, span,
                 "`%s` has no parameter that could be differentiated here", base->name);
     return false;

@@ -152,7 +152,7 @@ static void bind_dims(TypeScope *s, AstNode *type) {
     }
 }
 
-static bool written_i64(const AstParam *p) {
+bool param_is_i64(const AstParam *p) {
     if (p->type->kind != AST_TypeName || p->mut) return false;
     const AstNode *path = ((const AstTypeName *)p->type)->path;
     return path->kind == AST_Name && !strcmp(((const AstName *)path)->name.sym->text, "i64");
@@ -197,7 +197,7 @@ static void set_signature(Checker *c, Instance *inst, InstanceInfo *info, const 
     inst->act = ARENA_ARRAY(c->arena, uint8_t, sig->nparams);
     info->declared = ARENA_ARRAY(c->arena, Type, sig->nparams);
     for (uint32_t i = 0; i < sig->nparams; i++)
-        if (written_i64(sig->params[i].ast))
+        if (param_is_i64(sig->params[i].ast))
             map_setp(&info->sizes, sig->params[i].name,
                      (void *)size_var(c->types, sig->params[i].name));
     for (uint32_t i = 0; i < sig->nparams; i++) bind_dims(&s, sig->params[i].ast->type);
@@ -214,7 +214,7 @@ static void set_signature(Checker *c, Instance *inst, InstanceInfo *info, const 
             }
             uint8_t act = written_act(c, p->ast->act, type, p->ast->mut != 0);
             instance_set_param(c, inst, i, p->name, type, p->ast->mut != 0, act, p->ast->name.span);
-            if (written_i64(p->ast)) inst->params[i]->size = map_getp(&info->sizes, p->name);
+            if (param_is_i64(p->ast)) inst->params[i]->size = map_getp(&info->sizes, p->name);
         }
         for (uint32_t i = known; pass && i < info->sizes.len; i++)
             collect_var(info->sizes.values[i], &info->fn_only);
@@ -268,8 +268,6 @@ static bool too_heavy(Checker *c, const Signature *sig, const Map *generics, Spa
     return false;
 }
 
-static void attach_rule(Checker *c, Instance *inst, const Map *generics, Span span);
-
 Instance *instance_of_decl(Checker *c, const FnDecl *decl, const Map *generics, const Type *fn_args,
                            Span span) {
     Signature *sig = signature_of(c, decl);
@@ -312,7 +310,7 @@ Instance *instance_of_decl(Checker *c, const FnDecl *decl, const Map *generics, 
     } else {
         inst->checked = true;
     }
-    attach_rule(c, inst, generics, span);
+    check_rules_of(c, inst, generics, span);
     return inst;
 }
 
@@ -364,107 +362,4 @@ Type call_result(FnChecker *f, const Instance *inst, const Map *bind) {
     map_free(&r.bind);
     map_free(&r.captured);
     return type;
-}
-
-/* ---- derivative rules ---- */
-
-static Instance *rule_instance(Checker *c, const RuleDecl *rule, const Instance *of,
-                               const Map *generics, const char *name, Span span);
-
-static void attach_rule(Checker *c, Instance *inst, const Map *generics, Span span) {
-    const RuleDecl *rule = inst->decl ? inst->decl->rule : NULL;
-    if (!rule || !rule->module->is_std) return;
-    inst->rule = rule_instance(c, rule, inst, generics, inst->name, span);
-    inst->rule_active = ARENA_ARRAY(c->arena, bool, inst->nparams);
-    for (uint32_t i = 0; i < inst->nparams && inst->rule; i++) {
-        AstParam *p = AST_AS(Param, rule->ast->params.at[i]);
-        uint8_t act = p->act ? (uint8_t)((AstActivity *)p->act)->kind
-                             : activity_default(inst->params[i]->type, p->mut != 0);
-        inst->rule_active[i] = act != ACT_CONST;
-    }
-}
-
-static AstRule *find_rule(const RuleDecl *rule, const char *name) {
-    for (uint32_t i = 0; i < rule->ast->rules.len; i++) {
-        AstRule *r = AST_AS(Rule, rule->ast->rules.at[i]);
-        if (r->name.sym && !strcmp(r->name.sym->text, name)) return r;
-    }
-    return NULL;
-}
-
-/* Parameters: those of the rule in the order of the function, then the tangents of those that are
-   not Const, then the result.  The patterns of `forward` give the tangents their names. */
-static Instance *rule_instance(Checker *c, const RuleDecl *rule, const Instance *of,
-                               const Map *generics, const char *name, Span span) {
-    AstRule *forward = find_rule(rule, "forward");
-    if (!forward) return NULL;
-    const AstDerivative *ast = rule->ast;
-    Instance *inst = instance_new(c, INSTANCE_RULE, arena_printf(c->arena, "derivative %s", name),
-                                  ast->path->span);
-    InstanceInfo *info = info_of(c, inst);
-    inst->decl = of ? of->decl : NULL;
-    info->asked_at = span;
-    info->module = rule->module;
-    for (uint32_t i = 0; i < ast->generics.len; i++) {
-        AstGeneric *g = AST_AS(Generic, ast->generics.at[i]);
-        Type type = i < generics->len ? generics->values[i] : NULL;
-        map_setp(&info->generics, g->name.sym,
-                 (void *)(type ? type_map_sizes(c->types, type, fresh_dim, NULL) : NULL));
-    }
-    TypeScope s = {.c = c,
-                   .module = rule->module,
-                   .generics = &info->generics,
-                   .sizes = &info->sizes,
-                   .bind = true};
-    uint32_t n = ast->params.len, ntangents = 0;
-    inst->params = ARENA_ARRAY(c->arena, Local *, 2 * n + 1);
-    inst->act = ARENA_ARRAY(c->arena, uint8_t, 2 * n + 1);
-    uint32_t at = 0; /* in the patterns */
-    for (uint32_t i = 0; i < n; i++) {
-        AstParam *p = AST_AS(Param, ast->params.at[i]);
-        if (written_i64(p))
-            map_setp(&info->sizes, p->name.sym, (void *)size_var(c->types, p->name.sym));
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        AstParam *p = AST_AS(Param, ast->params.at[i]);
-        Type type = resolve_type(&s, p->type);
-        uint8_t act =
-            p->act ? (uint8_t)((AstActivity *)p->act)->kind : activity_default(type, false);
-        AstNode *pat = at < forward->params.len ? forward->params.at[at++] : NULL;
-        AstIdent id = pat && pat->kind == AST_PatName ? ((AstPatName *)pat)->name : (AstIdent){0};
-        instance_set_param(c, inst, i, id.sym, type, false, act, id.span);
-        if (written_i64(p)) inst->params[i]->size = map_getp(&info->sizes, p->name.sym);
-        if (act == ACT_CONST) continue;
-        pat = at < forward->params.len ? forward->params.at[at++] : NULL;
-        id = pat && pat->kind == AST_PatName ? ((AstPatName *)pat)->name : (AstIdent){0};
-        instance_set_param(c, inst, n + ntangents, id.sym, type, false, ACT_ACTIVE, id.span);
-        ntangents++;
-    }
-    AstRet *ret = (AstRet *)ast->ret;
-    inst->result = ret ? resolve_type(&s, ret->type) : type_unit(c->types);
-    info->declared_result = inst->result;
-    inst->nparams = n + ntangents + 1;
-    instance_set_param(c, inst, n + ntangents, intern(c->interner, "result"), inst->result, false,
-                       activity_default(inst->result, false), ast->path->span);
-    instance_collect_sizes(inst, info);
-    info->body = forward->body;
-    vec_push(&c->queue, inst);
-    if (at != forward->params.len)
-        diag_report(c->diags, DIAG_RULE_TARGET, forward->node.span,
-                    "`forward` takes the parameters, each that is not Const followed by its "
-                    "tangent: %u names, not %u",
-                    at, forward->params.len);
-    return inst;
-}
-
-/* The rule of row ROW of math.def for SCALAR, made when a body first calls the function. */
-void need_math_rule(Checker *c, int32_t row, Scalar scalar, Span span) {
-    uint32_t which = scalar == SCALAR_F32 ? 0 : 1;
-    const RuleDecl *rule = c->modules.math_rules[row];
-    if (!rule || c->program->math_rules[which][row]) return;
-    Map generics = {0};
-    map_setp(&generics, intern(c->interner, "T"), (void *)type_scalar(c->types, scalar));
-    c->program->math_rules[which][row] =
-        rule_instance(c, rule, NULL, &generics, ((AstName *)rule->ast->path)->name.sym->text, span);
-    map_free(&generics);
 }

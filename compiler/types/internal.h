@@ -290,6 +290,11 @@ void map_copy(Map *to, const Map *from); /* TO is empty */
 InstanceInfo *info_of(Checker *c, const Instance *inst);
 /* The type of a call of INST whose size variables are bound in BIND: others are fresh. */
 Type call_result(FnChecker *f, const Instance *inst, const Map *bind);
+/* The derivative rule of INST's function, if it has one, for INST: checked against it once. */
+void check_rules_of(Checker *c, Instance *inst, const Map *generics, Span span);
+/* Can BASE be differentiated in those of its N parameters for which ACT says so, as far as a rule of
+   it goes?  False after reporting. */
+bool rule_covers(Checker *c, const Instance *base, const uint8_t *act, uint32_t n, Span span);
 /* The rule of row ROW of math.def for SCALAR, made when a body first calls the function. */
 void need_math_rule(Checker *c, int32_t row, Scalar scalar, Span span);
 /* A new instance with its info, in the lists; nothing is checked. */
@@ -317,6 +322,11 @@ void instance_queue(Checker *c, Instance *inst);
 /* The function that computes the default of parameter I of DECL from the earlier ones. */
 Instance *instance_of_default(Checker *c, const Instance *of, uint32_t i, Span span);
 void check_body(Checker *c, Instance *inst);
+/* The body of a function with a declared result; that of a part of a rule. */
+void check_fn_body(FnChecker *f, AstBlock *block);
+void check_rule_body(FnChecker *f, AstBlock *block);
+/* Is it written as an i64, so that its name can be a size? */
+bool param_is_i64(const AstParam *p);
 void fn_checker_begin(FnChecker *f, Checker *c, Instance *inst, Module *module);
 void fn_checker_end(FnChecker *f);
 Instance *instance_of_lambda(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,

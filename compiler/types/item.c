@@ -199,8 +199,12 @@ static void check_test(Items *it, AstTest *node) {
              node->node.span);
 }
 
-static void check_derivative(Items *it, AstDerivative *node) {
-    if (!it->c->main->is_std) not_yet(it, node->path->span, "`derivative`");
+/* A rule is checked against its function, and as it stands, also where nobody asks for it. */
+static void check_derivative(Items *it, const AstDerivative *node) {
+    const ModuleSet *set = &it->c->modules;
+    for (uint32_t i = 0; i < set->rules.len; i++)
+        if (set->rules.at[i]->ast == node && set->rules.at[i]->fn)
+            representative(it, set->rules.at[i]->fn);
 }
 
 /* In the standard library's own files rules are checked as they stand. */

@@ -31,6 +31,7 @@ libdslc_la_SOURCES += \
   %D%/print.c \
   %D%/reduce.c \
   %D%/resolve.c \
+  %D%/rule.c %D%/rule.h \
   %D%/scope.c \
   %D%/size.c \
   %D%/sizes.c \

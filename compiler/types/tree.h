@@ -87,6 +87,8 @@ typedef enum DerivRole {
     ROLE_TAPE,
     ROLE_RESULT_SHADOW, /* zeros like the result */
     ROLE_COTANGENT,     /* result: derivative for parameter `of` */
+    ROLE_RESULT,        /* in rules: the base's result */
+    ROLE_SAVED,         /* in rules: what the augmented form saved */
 } DerivRole;
 
 typedef struct DerivSlot {
@@ -98,6 +100,8 @@ typedef struct DerivSlot {
 } DerivSlot;
 
 /* ---- instances: one body for one choice of types ---- */
+typedef enum RulePart { RULE_FORWARD, RULE_REVERSE, RULE_AUGMENTED } RulePart;
+
 typedef enum InstanceKind {
     INSTANCE_FN,
     INSTANCE_LAMBDA,
@@ -115,7 +119,7 @@ struct Instance {
     Span span;
     uint32_t ncaptures; /* LAMBDA and derivatives of it: the first parameters are captures */
     uint32_t nparams;   /* captures included */
-    Local **params;     /* RULE: parameters of f, tangents of the non-Const ones, result */
+    Local **params;
     uint8_t *act;       /* declared (or default) ActKind of each parameter; captures: CONST */
     uint8_t result_act; /* of the whole result; parts of a tuple: in its type */
     Type result;        /* TYPE_UNIT: none */
@@ -123,9 +127,15 @@ struct Instance {
     Local **locals;     /* all of them, by id */
     uint32_t nlocals;
     DerivSpec *deriv; /* DERIV */
-    /* A derivative rule that covers this instance, or NULL. */
-    Instance *rule;
-    bool *rule_active;    /* which parameters it covers */
+    /* The parts of a derivative rule for this instance; NULL: not given.  RULE_ACTIVE: which
+       parameters it covers. */
+    Instance *rule, *rule_reverse, *rule_augmented;
+    bool *rule_active;
+    const struct RuleDecl *rule_decl;
+    /* RULE: which part, of which instance (NULL: of a scalar function), what each parameter is. */
+    RulePart rule_part;
+    const Instance *rule_of;
+    DerivSlot *slots;
     bool small;           /* worth inlining always: lambdas, one-line functions */
     bool checked, failed; /* failed: errors were reported in it */
     uint32_t id;
