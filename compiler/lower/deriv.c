@@ -415,6 +415,17 @@ static void yield_all(const Deriv *d, const Lane *got) {
     vec_free(&out);
 }
 
+/* Of a reverse pass: the tape without the sizes on top of it. */
+static void take_sizes(Deriv *d) {
+    for (uint32_t i = 0; i < d->spec->nparams; i++) {
+        if (d->spec->params[i].role != ROLE_TAPE) continue;
+        Vals below = vals_new(d->f->lw, 1);
+        below.at[0] = tape_take_sizes(d->f, d->base, d->slots[i].at[0],
+                                      slot_value(d, ROLE_SEED, 0), d->spec->width > 0, d->in_seed);
+        d->slots[i] = below;
+    }
+}
+
 void lower_deriv(Lower *lw, const Instance *inst) {
     IrFunc *func = map_getp(&lw->funcs, inst);
     Fn *f = fn_open(lw, inst, func);
@@ -437,7 +448,11 @@ void lower_deriv(Lower *lw, const Instance *inst) {
         at += n;
     }
     CHECK_INTERNAL(at == all.n);
+    take_sizes(&d);
     Lane got = run(&d);
+    if (d.spec->part == DERIV_PART_FORWARD)
+        got.linear.at[0] = tape_put_sizes(f, d.base, got.linear.at[0],
+                                          vals_slice(got.primal, 0, d.nresult), d.in_seed);
     yield_all(&d, &got);
     fn_close(f);
 }

@@ -9,6 +9,8 @@ typedef struct Signature {
     const Root *root;
     VEC(IrCParam) params;
     Map sizes; /* id of a size variable -> C parameter + 1 */
+    VEC(Size) extra; /* sizes that are passed for results only: parameters behind the INNER ones */
+    uint32_t inner;
     bool failed;
 } Signature;
 
@@ -108,21 +110,48 @@ static const char *size_name(Signature *s, const Local *local, Size size) {
     return module_text(s->lw, "n%u", s->params.len);
 }
 
-static void add_sizes(Signature *s, const Instance *inst) {
+/* Is SIZE one of an array that INST takes? */
+static bool is_of_array(Signature *s, const Instance *inst, Size size) {
     for (uint32_t i = 0; i < inst->nparams; i++) {
         const Shape *shape = shape_of(s->lw, inst->params[i]->type);
         for (uint32_t k = 0; k < shape->n; k++)
-            for (uint32_t d = 0; d < shape->leaf[k].rank; d++) {
-                Size size = shape->leaf[k].dims[d];
-                if (size->kind != SIZE_VAR || map_has(&s->sizes, (uint64_t)size->id + 1)) continue;
-                if (is_param(inst, size)) continue;
-                IrCParam p = {.kind = IR_C_SIZE, .param = -1, .result = -1};
-                p.name = size_name(s, inst->params[i], size);
-                p.type = ir_scalar(s->lw->module, IR_I64);
-                vec_push(&s->params, p);
-                map_set(&s->sizes, (uint64_t)size->id + 1, (void *)(uintptr_t)s->params.len);
-            }
+            for (uint32_t d = 0; d < shape->leaf[k].rank; d++)
+                if (shape->leaf[k].dims[d] == size) return true;
     }
+    return false;
+}
+
+static void add_size(Signature *s, const Instance *inst, const Local *local, Size size) {
+    if (size->kind != SIZE_VAR || map_has(&s->sizes, (uint64_t)size->id + 1)) return;
+    if (is_param(inst, size)) return;
+    IrCParam p = {.kind = IR_C_SIZE, .param = -1, .result = -1};
+    p.name = size_name(s, local, size);
+    p.type = ir_scalar(s->lw->module, IR_I64);
+    if (!is_of_array(s, inst, size)) {
+        /* Of a result only: the caller says how much room there is. */
+        p.kind = IR_C_SCALAR;
+        p.role = "size, read";
+        p.param = (int32_t)(s->inner + s->extra.len);
+        vec_push(&s->extra, size);
+    }
+    vec_push(&s->params, p);
+    map_set(&s->sizes, (uint64_t)size->id + 1, (void *)(uintptr_t)s->params.len);
+}
+
+static void add_sizes_of(Signature *s, const Instance *inst, const Instance *of) {
+    for (uint32_t i = 0; i < of->nparams; i++) {
+        const Shape *shape = shape_of(s->lw, of->params[i]->type);
+        for (uint32_t k = 0; k < shape->n; k++)
+            for (uint32_t d = 0; d < shape->leaf[k].rank; d++)
+                add_size(s, inst, of->params[i], shape->leaf[k].dims[d]);
+    }
+}
+
+static void add_sizes(Signature *s, const Instance *inst) {
+    /* A reverse pass takes the sizes of its forward pass, though it sees some on its tape only. */
+    if (inst->deriv && inst->deriv->part == DERIV_PART_REVERSE)
+        add_sizes_of(s, inst, inst->deriv->base_instance);
+    add_sizes_of(s, inst, inst);
     /* Behind all sizes: the parameters, of which some are sizes themselves. */
     uint32_t place = s->params.len;
     for (uint32_t i = 0; i < inst->nparams; i++) {
@@ -290,6 +319,44 @@ static void put_export(Lower *lw, const Root *root, IrExport *export) {
     vec_push(&lw->module->exports, export);
 }
 
+/* The sizes of the results against those that the caller gave for them. */
+static void check_results(Signature *s, Fn *f, const Instance *inst, IrInst *call) {
+    const Shape *shape = shape_of(s->lw, inst->result);
+    for (uint32_t i = 0; i < shape->n; i++)
+        for (uint32_t k = 0; k < shape->leaf[i].rank; k++)
+            for (uint32_t e = 0; e < s->extra.len; e++) {
+                if (shape->leaf[i].dims[k] != s->extra.at[e]) continue;
+                IrValue *pair[] = {f->func->body->params[s->inner + e],
+                                   irb_dim(&f->b, call->results[i], k)};
+                emit_check(f, irb_binary(&f->b, IR_EQ, pair[0], pair[1]), LOWER_ERROR_SIZE,
+                           module_text(s->lw, "%s is {0}, but was {1} in the forward pass",
+                                       s->extra.at[e]->name ? s->extra.at[e]->name->text
+                                                            : "a size"),
+                           2, pair);
+            }
+}
+
+static IrFunc *with_extra_sizes(Signature *s, const Instance *inst, IrFunc *inner) {
+    Lower *lw = s->lw;
+    uint32_t n = inner->nparams + s->extra.len;
+    IrType *types = ARENA_ARRAY(lw->arena, IrType, n);
+    const char **names = ARENA_ARRAY(lw->arena, const char *, n);
+    for (uint32_t i = 0; i < n; i++) {
+        bool own = i < inner->nparams;
+        types[i] = own ? inner->params[i] : ir_scalar(lw->module, IR_I64);
+        names[i] = own ? inner->param_names[i] : "size";
+    }
+    IrFunc *func = ir_func_new(lw->module, "sized", n, types, names, inner->nresults,
+                               inner->results);
+    Fn *f = fn_open(lw, inst, func);
+    f->b.pos = inst->span.begin;
+    IrInst *call = irb_call(&f->b, inner, func->body->params);
+    check_results(s, f, inst, call);
+    irb_yield(&f->b, call->nresults, call->results);
+    fn_close(f);
+    return func;
+}
+
 static void export_c(Lower *lw, const Root *root) {
     if (!can_export(lw, root)) return;
     Signature s = {.lw = lw, .root = root};
@@ -298,9 +365,12 @@ static void export_c(Lower *lw, const Root *root) {
     export->name =
         module_text(lw, "%s%s", lw->options->prefix ? lw->options->prefix : "", root->name);
     export->func = lower_func(lw, root->instance);
+    s.inner = export->func->nparams;
     add_sizes(&s, root->instance);
     add_params(&s, root->instance);
     add_results(&s, root->instance);
+    if (s.extra.len) export->func = with_extra_sizes(&s, root->instance, export->func);
+    vec_free(&s.extra);
     export->nparams = s.params.len;
     export->params = ARENA_ARRAY(lw->module->arena, IrCParam, s.params.len);
     if (s.params.len) memcpy(export->params, s.params.at, s.params.len * sizeof *s.params.at);

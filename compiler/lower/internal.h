@@ -350,4 +350,13 @@ void lower_rule(Lower *lw, const Instance *rule);
 void rule_attach(Lower *lw, const Instance *inst, IrFunc *func);
 void export_roots(Lower *lw);
 
+/* ---- sizes on tapes (tape.c); IN_SEED: which leaves of the base's result are in R' ---- */
+/* The tape with the base's sizes on top; RESULTS: the base's. */
+IrValue *tape_put_sizes(Fn *f, const Instance *base, IrValue *tape, Vals results,
+                        const bool *in_seed);
+/* The tape below them; binds the sizes, and checks those bound already and the seed (LANES: 1 if it
+   has a leading dimension for them). */
+IrValue *tape_take_sizes(Fn *f, const Instance *base, IrValue *tape, Vals seed, uint32_t lanes,
+                         const bool *in_seed);
+
 #endif

@@ -27,4 +27,5 @@ libdslc_la_SOURCES += \
   %D%/scan.c \
   %D%/shape.c \
   %D%/size.c \
+  %D%/tape.c \
   %D%/text.c

@@ -471,7 +471,8 @@ void check_rule_body(FnChecker *f, AstBlock *block) {
 
 bool rule_covers(Checker *c, const Instance *base, const uint8_t *act, uint32_t n, Span span) {
     const RuleDecl *rule = base->rule_decl;
-    if (base->kind == INSTANCE_EXTERN && !rule && !(base->decl->rule && base->decl->rule->failed)) {
+    if (base->kind == INSTANCE_EXTERN && base->decl && !rule &&
+        !(base->decl->rule && base->decl->rule->failed)) {
         diag_report(c->diags, DIAG_DERIV_NONE, span, "`%s` is extern and has no derivative",
                     base->name);
         diag_note(c->diags, base->span, "it is declared here");

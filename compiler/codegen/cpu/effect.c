@@ -189,6 +189,13 @@ static void match_param(Matching *m, const RuntimeCall *call, unsigned k) {
         *arg = gen_dims_memory(f, gen_val(f, x), x->type);
         break;
     }
+    case TOKEN_T_CTAPE: {
+        /* The runtime reads the tape's own fields. */
+        const Val *tape = gen_val(f, m->inst->operands[m->operand++]);
+        gen_tape_flush(f, tape);
+        *arg = tape->at;
+        break;
+    }
     case TOKEN_T_CDATA:
     case TOKEN_T_CF64:
     case TOKEN_T_CF32: *arg = gen_val(f, m->inst->operands[m->operand++])->at; break;
