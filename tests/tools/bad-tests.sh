@@ -1,9 +1,10 @@
 # Gives dslc bad input and prints TAP: of each the exit status and the text of the message must be
 # right, nothing may be ended by a signal, and errors go to standard error alone.
 #
-# Each file of tests/bad is run with the arguments of its line "// run:", at -O0 and -O2; it must end
-# with the "// status:", print each text behind "// stderr:" there, and the text behind "// stdout:"
-# and nothing else to standard output.  What is too large or too odd for a file is made below.
+# Each file of tests/bad is run with the arguments of its line "// run:", at -O0 and -O2.  It must end
+# with the status behind "// status:"; each text behind "// stderr:" must stand in standard error, and
+# standard output must be the text behind "// stdout:".  What is too large or odd for a file is made
+# below.
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
@@ -256,6 +257,21 @@ done
 end "--help of a program" "$fault"
 good "values in both forms" '[1.0] 4 0.25 7 true b=c' \
   "$DSLC" run -O0 ok.adl --steps 4 --rate=0.25 --k=7 --quiet --name b=c
+
+# The same of an executable: its own name, its own statuses.
+bad "an executable" 0 "" "$DSLC" -O0 ok.adl -o program
+bad "an executable: an unknown parameter" 2 "program: unknown option --stepz" ./program --stepz 4
+good "an executable: its values" '[1.0] 4 0.5 2 false a' ./program --steps 4
+cat >fails.adl <<'END'
+fn main(k: i64 = 7) -> i32 {
+    let places = [1.0, 2.0];
+    print("{places[k]}");
+    5
+}
+END
+bad "an executable that fails" 0 "" "$DSLC" -O0 fails.adl -o program
+bad "an executable: an index out of range" 1 "fails.adl:3: index 7 is out of range 0..2 for places" \
+  ./program
 
 # ---- files of arrays ----
 
