@@ -46,7 +46,7 @@ function write_wide() {
     emit("    let y = f64_of(x);")
     emit("    let (y1, t) = jvp[primal] f64_of(x, v);")
     emit("    let (y2, g) = grad[primal] f64_of(x, seed: w);")
-    emit("    print(\"{case} {x} {y:.17g} {t:.17g} {g:.17g}\");")
+    emit("    print(\"{case} {x} {y} {t} {g}\");")
     same("the value beside jvp", "y", "y1")
     same("the value beside grad", "y", "y2")
     same("jvp twice", "jvp f64_of(x, v)", "jvp f64_of(x, v)")
@@ -56,12 +56,27 @@ function write_wide() {
     if (!option("kinked", 0))
         slope("jvp and differences", "t", "f64_of", "", "y", option("tol", "1e-6"))
     emit("    verify.transposed(case, \"jvp and grad\", w, t, g, v, " option("dot", "1e-12") ");")
+    write_other_forms()
     if (option("first", 0) || option("kinked", 0)) return
     emit("    let h = jvp grad f64_of(x, v, w, zeros(len(w)));")
-    emit("    print(\"{case} {x} {h:.17g}\");")
+    emit("    print(\"{case} {x} {h}\");")
     slope("jvp grad and differences", "h", "grad f64_of", ", seed: w", "g", option("tol", "1e-5"))
     emit("    let k = grad grad f64_of(x, seed: w, seed2: v);")
     emit("    verify.close(case, \"grad grad and jvp grad\", k.x, h, g, 1e-11);")
+}
+
+# The same derivatives in the other forms in which they can be asked for.
+function write_other_forms() {
+    emit("    let (forward, reverse) = split[primal] f64_of;")
+    emit("    let (tape, y3) = forward(x);")
+    emit("    let g3 = reverse(w, tape);")
+    same("the value beside a tape", "y", "y3")
+    emit("    verify.close(case, \"reverse and grad\", g3, g, x, 1e-12);")
+    same("reverse twice on one tape", "g3", "reverse(w, tape)")
+    emit("    let lanes = grad[batch(2)] f64_of(x, seed: stack(2.0 * w, w));")
+    emit("    verify.close(case, \"grad in the second lane\", lanes[1], g, x, 1e-12);")
+    emit("    let tangents = jvp[batch(2)] f64_of(x, stack(2.0 * v, v));")
+    emit("    verify.close(case, \"jvp in the second lane\", tangents[1], t, y, 1e-12);")
 }
 
 function write_narrow(   tol) {
@@ -70,7 +85,7 @@ function write_narrow(   tol) {
     emit("    let wide = f64(sx);")
     emit("    let (sy, st) = jvp[primal] f32_of(sx, sv);")
     emit("    let sg = grad f32_of(sx, seed: sw);")
-    emit("    print(\"{case} f32 {x} {sy:.9g} {st:.9g} {sg:.9g}\");")
+    emit("    print(\"{case} f32 {x} {sy} {st} {sg}\");")
     same("the value of f32 beside jvp", "sy", "f32_of(sx)")
     emit("    verify.narrow(case, \"the value of f32\", sy, f64_of(wide), " tol ");")
     emit("    verify.narrow(case, \"jvp of f32\", st, jvp f64_of(wide, v), " tol ");")

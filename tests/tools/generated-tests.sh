@@ -1,23 +1,30 @@
 # Tests the derivatives of all that the language and the library have, and prints TAP.
 #
 # tests/generated/scalars is a table of the functions and operators of floats with points of their
-# domains; the *.adl beside it are cases for all else, one function for each.  From every case
-# tests/tools/generated-tests.awk makes a file in the build folder, whose tests ask at each point:
+# domains; the files of cases/ beside it have all else, one function for each case.  From each
+# generated-tests.awk makes a file in the build folder, whose tests ask at each point:
 #
 # - has the value the same bits alone, beside jvp and beside grad, and a derivative the second time?
 # - does jvp agree with central differences, and jvp of grad with those of grad?
 # - do grad and jvp agree, <w, J v> = <J' w, v>, and grad of grad with jvp of grad?
+# - do the reverse half of split, twice on one tape, and a batch of two agree with them?
 # - does f32 agree with f64?  Is the argument as it was?
 #
 # Each file is compiled at -O0 and at -O3, and run by the interpreter of the IR, which must print the
 # same bits as -O0.  What a table of the language or the library names and no case tests is a
-# failure, unless tests/generated/untested gives a reason.
+# failure, unless tests/generated/untested gives a reason.  Arguments are the cases to be run, if not
+# all.  What was made is left in the folder generated-tests if a test failed.
 cd "$ADL_SOURCE_DIR" || exit 1
-work=$ADL_BUILD_DIR/tests/generated
+work=$ADL_BUILD_DIR/generated-tests
 rm -rf "$work"
 mkdir -p "$work" || exit 1
 number=0
-line() { number=$((number + 1)); echo "$1 $number - $2"; }
+failed=
+line() {
+  number=$((number + 1))
+  echo "$1 $number - $2"
+  test "$1" = ok || failed=yes
+}
 
 if ! awk -v out="$work" -f tests/tools/generated-tests.awk \
   tests/generated/scalars tests/generated/cases/*.adl >"$work/list"; then
@@ -60,6 +67,7 @@ shown() {
     /^(not )?ok - / { n++; sub(/ - /, " " n " - "); print $0 " " how; next }
     /^    / { print "# " $0 }'
   number=$((number + items))
+  ! printf "%s\n" "$output" | grep -q "^not ok" || failed=yes
   printf '%s\n' "$output" | grep -qE '^[0-9]+ passed, [0-9]+ failed$' && test "$items" -gt 0 ||
     fails "$case $1 runs to its end (status $status)"
 }
@@ -70,7 +78,7 @@ fails() {
 
 backend=yes
 case " $ADL_LACKS " in *" llvm "*) backend= ;; esac
-for case in $(sed -n 's/^case //p' "$work/list"); do
+for case in ${*:-$(sed -n 's/^case //p' "$work/list")}; do
   file=$work/$case.adl
   output=$("$ORACLE" -I tests/generated "$file" 2>&1)
   status=$?
@@ -92,3 +100,4 @@ for case in $(sed -n 's/^case //p' "$work/list"); do
   shown "-O3"
 done
 echo "1..$number"
+test -n "$failed" || rm -rf "$work"
