@@ -85,7 +85,37 @@ static LLVMValueRef divide_signed(Emit *e, IrOp op, LLVMValueRef x, LLVMValueRef
                  : LLVMBuildSelect(e->b, negated, LLVMBuildNeg(e->b, x, ""), quotient, "");
 }
 
+/* X modulo Y where X is mostly near 0..Y, as in indices that wrap round: then no division.  The
+   builder must stand in a function. */
+static LLVMValueRef wrap_index(Emit *e, LLVMValueRef x, LLVMValueRef y) {
+    LLVMTypeRef type = LLVMTypeOf(x);
+    LLVMValueRef zero = LLVMConstNull(type), three = LLVMConstInt(type, 3, false);
+    LLVMBasicBlockRef near_by = LLVMGetInsertBlock(e->b);
+    LLVMValueRef fn = LLVMGetBasicBlockParent(near_by);
+    LLVMBasicBlockRef far_off = LLVMAppendBasicBlockInContext(e->context, fn, "divide");
+    LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(e->context, fn, "");
+    /* -y <= x < 2 y */
+    LLVMValueRef moved = LLVMBuildAdd(e->b, x, y, "");
+    LLVMValueRef limit = LLVMBuildMul(e->b, y, three, "");
+    LLVMValueRef in = LLVMBuildAnd(e->b, LLVMBuildICmp(e->b, LLVMIntULT, moved, limit, ""),
+                                   LLVMBuildICmp(e->b, LLVMIntSGT, y, zero, ""), "");
+    LLVMValueRef up = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, x, zero, ""), moved, x, "");
+    LLVMValueRef down = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSGE, x, y, ""),
+                                        LLVMBuildSub(e->b, x, y, ""), up, "");
+    LLVMBuildCondBr(e->b, in, done, far_off);
+    LLVMPositionBuilderAtEnd(e->b, far_off);
+    LLVMValueRef divided = divide_signed(e, IR_MOD, x, y);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    LLVMValueRef phi = LLVMBuildPhi(e->b, type, ""), values[] = {down, divided};
+    LLVMBasicBlockRef from[] = {near_by, far_off};
+    LLVMAddIncoming(phi, values, from, 2);
+    return phi;
+}
+
 static LLVMValueRef divide(Emit *e, IrOp op, IrScalar scalar, LLVMValueRef x, LLVMValueRef y) {
+    bool wide = scalar == IR_I64 && LLVMGetTypeKind(LLVMTypeOf(x)) == LLVMIntegerTypeKind;
+    if (op == IR_MOD && wide && !LLVMIsConstant(y)) return wrap_index(e, x, y);
     if (ir_scalar_signed(scalar)) return divide_signed(e, op, x, y);
     return op == IR_DIV ? LLVMBuildUDiv(e->b, x, y, "") : LLVMBuildURem(e->b, x, y, "");
 }

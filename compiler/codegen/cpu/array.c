@@ -10,6 +10,8 @@ _Static_assert((int)ADL_KIND_BOOL == (int)IR_BOOL && (int)ADL_KIND_I64 == (int)I
                    (int)ADL_KIND_C128 == (int)IR_C128,
                "kinds differ");
 
+typedef VEC(LLVMValueRef) VecConstants;
+
 static void scalars(Fn *f, IrValue **operands, uint32_t n, LLVMValueRef *out) {
     for (uint32_t k = 0; k < n; k++) out[k] = gen_scalar(f, operands[k]);
 }
@@ -158,9 +160,44 @@ void gen_assign(Fn *f, const IrInst *inst) {
 
 /* ---- putting together ---- */
 
+/* VALUE's elements, appended to ELEMENTS, if they are all constants. */
+static bool constant_elements(Fn *f, const IrValue *value, VecConstants *elements) {
+    const IrInst *def = ir_resolve((IrValue *)value)->def;
+    if (!def) return false;
+    if (def->op == IR_CONST) {
+        LLVMValueRef constant = emit_const(f->e, def);
+        if (def->results[0]->type->scalar == IR_BOOL)
+            constant = LLVMConstInt(f->e->i8, def->imm != 0, false);
+        vec_push(elements, constant);
+        return true;
+    }
+    if (def->op != IR_PACK) return false;
+    for (uint32_t k = 0; k < def->noperands; k++)
+        if (!constant_elements(f, def->operands[k], elements)) return false;
+    return true;
+}
+
+/* A table of constants stands in the object's constants and is never written to. */
+static bool constant_pack(Fn *f, const IrInst *inst) {
+    const IrValue *result = inst->results[0];
+    VecConstants elements = {0};
+    bool small = mem_is_small(result->type) && !f->dests[result->id].at;
+    bool all = small && constant_elements(f, result, &elements);
+    if (all) {
+        LLVMTypeRef element = emit_memory_type(f->e, result->type->scalar);
+        LLVMValueRef table = LLVMConstArray2(element, elements.at, elements.len);
+        gen_set(f, result, (Val){.at = gen_constant(f->g, table, "table"),
+                                 .block = emit_null(f->e),
+                                 .dims = gen_dims(f, result->type, NULL)});
+    }
+    vec_free(&elements);
+    return all;
+}
+
 void gen_pack(Fn *f, const IrInst *inst) {
     Emit *e = f->e;
     IrType type = inst->results[0]->type;
+    if (constant_pack(f, inst)) return;
     const IrValue *first = ir_resolve(inst->operands[0]);
     bool of_scalars = first->type->kind == IR_T_SCALAR;
     LLVMValueRef dims[IR_MAX_RANK] = {gen_int(e, inst->noperands)}, count = gen_int(e, 1);

@@ -32,14 +32,23 @@ void gen_leave(Fn *f, LLVMValueRef code) {
     LLVMBuildBr(e->b, f->fail);
 }
 
-void gen_check_status(Fn *f, LLVMValueRef status) {
+/* Leaves if STATUS is an error.  SITE: NULL, or where an error of the library is told. */
+static void check_status(Fn *f, LLVMValueRef status, LLVMValueRef site) {
     Emit *e = f->e;
     LLVMValueRef bad = LLVMBuildICmp(e->b, LLVMIntNE, status, emit_int32(e, 0), "");
     LLVMBasicBlockRef leave = gen_block(f, "leave"), good = gen_block(f, "");
     gen_unlikely(f, LLVMBuildCondBr(e->b, bad, leave, good));
     LLVMPositionBuilderAtEnd(e->b, leave);
+    if (site) {
+        LLVMValueRef args[] = {f->context, status, site};
+        status = gen_runtime(f->g, "adl__fail_called", args, 3);
+    }
     gen_leave(f, status);
     LLVMPositionBuilderAtEnd(e->b, good);
+}
+
+void gen_check_status(Fn *f, LLVMValueRef status) {
+    check_status(f, status, NULL);
 }
 
 /* ---- counted loops ---- */
@@ -496,8 +505,10 @@ void gen_call(Fn *f, const IrInst *inst) {
         vec_push(&args, result_memory(f, inst, i));
         gen_no_place(f, func, i, vec_last(&args));
     }
-    gen_check_status(f, LLVMBuildCall2(e->b, f->g->func_types[func->id], f->g->funcs[func->id],
-                                       args.at, args.len, ""));
+    bool enters = (func->flags & IR_FUNC_LIBRARY) && !(f->ir->flags & IR_FUNC_LIBRARY);
+    LLVMValueRef status = LLVMBuildCall2(e->b, f->g->func_types[func->id], f->g->funcs[func->id],
+                                         args.at, args.len, "");
+    check_status(f, status, enters ? gen_site(f->g, f->ir, inst->pos) : NULL);
     for (uint32_t i = 0; i < func->nresults; i++) {
         Val val = gen_load_result(f, func->results[i], args.at[first + i]);
         const Dest *dest = &f->dests[inst->results[i]->id];

@@ -49,7 +49,7 @@ typedef struct Gen {
     LLVMValueRef *funcs;        /* by IrFunc.id */
     LLVMTypeRef *func_types;
     bool *places;               /* by IrFunc.id: see gen_no_place */
-    Map texts, sites, calls, vector_names; /* caches: text, position, name to constant or function */
+    Map texts, sites, calls; /* caches: text, position, name to constant or function */
     VEC(LLVMValueRef) vector_functions; /* kept alive until the vectoriser has run */
     bool used_libm;             /* set by calls that have vector versions */
     LLVMMetadataRef nodes[COMPAT_NODES]; /* the first free_nodes can be access groups */
@@ -79,6 +79,7 @@ typedef struct Fn {
 
 /* ---- module.c ---- */
 LLVMValueRef gen_text(Gen *g, const char *text, size_t len); /* a zero-terminated constant */
+LLVMValueRef gen_constant(Gen *g, LLVMValueRef value, const char *name); /* a global that holds VALUE */
 LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos);  /* a constant AdlSite */
 /* Calls the runtime's function NAME of calls.def; the context is not added. */
 LLVMValueRef gen_runtime(Gen *g, const char *name, LLVMValueRef *args, unsigned n);

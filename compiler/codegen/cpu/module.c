@@ -23,7 +23,7 @@ void gen_attribute(Gen *g, LLVMValueRef fn, unsigned index, const char *name, ui
 
 /* ---- constants ---- */
 
-static LLVMValueRef constant_global(Gen *g, LLVMValueRef value, const char *name) {
+LLVMValueRef gen_constant(Gen *g, LLVMValueRef value, const char *name) {
     LLVMValueRef global = LLVMAddGlobal(g->e.module, LLVMTypeOf(value), name);
     LLVMSetInitializer(global, value);
     LLVMSetGlobalConstant(global, true);
@@ -37,7 +37,7 @@ LLVMValueRef gen_text(Gen *g, const char *text, size_t len) {
     LLVMValueRef known = map_get(&g->texts, key);
     if (known) return known;
     LLVMValueRef bytes = LLVMConstStringInContext2(g->e.context, text, len, false);
-    known = constant_global(g, bytes, "text");
+    known = gen_constant(g, bytes, "text");
     map_set(&g->texts, key, known);
     return known;
 }
@@ -52,11 +52,12 @@ LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos) {
     if (file) source_line_col(file, pos, &line, &column);
     const IrFunc *named = func;
     while (named->deriv.mode != IR_DERIV_NONE && named->deriv.base) named = named->deriv.base;
+    bool library = file && file->library;
     LLVMValueRef fields[] = {
         file ? gen_text(g, file->display, strlen(file->display)) : emit_null(&g->e),
         gen_text(g, named->name, strlen(named->name)), emit_int32(&g->e, (int32_t)line),
-        emit_int32(&g->e, (int32_t)column)};
-    known = constant_global(g, LLVMConstStructInContext(g->e.context, fields, 4, false), "site");
+        emit_int32(&g->e, (int32_t)column), emit_int32(&g->e, library), emit_int32(&g->e, 0)};
+    known = gen_constant(g, LLVMConstStructInContext(g->e.context, fields, 6, false), "site");
     map_set(&g->sites, key, known);
     return known;
 }
@@ -158,7 +159,6 @@ LLVMModuleRef generate_module(const IrModule *ir, const CodegenOptions *options,
     map_free(&g.texts);
     map_free(&g.sites);
     map_free(&g.calls);
-    map_free(&g.vector_names);
     vec_free(&g.vector_functions);
     return g.e.module;
 }
