@@ -80,7 +80,7 @@ static LLVMValueRef vector_function(Gen *g, const char *name, LLVMTypeRef type, 
     char isa;
     unsigned lanes = widest(g, single, &isa);
     const char *args = arity == 2 ? "vv" : "v";
-    char *own = arena_printf(g->plan->arena, "adl.%s", name);
+    char *own = arena_printf(g->plan->arena, "adlm.%s", name); /* functions are adl.NAME */
     char *symbol = arena_printf(g->plan->arena, "_ZGV%cN%u%s_%s", isa, lanes, args, name);
     *variant = arena_printf(g->plan->arena, "_ZGV_LLVM_N%u%s_%s(%s)", lanes, args, own, symbol);
     LLVMValueRef fn = LLVMGetNamedFunction(g->e.module, own);
