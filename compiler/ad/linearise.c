@@ -174,9 +174,9 @@ static void check_covered(Lin *l, const IrFunc *callee, IrValue *const *tangents
         const char *name = callee->param_names[i];
         if (callee->rule_active[i] || !tangents[i]) continue;
         ad_report(l->ad, DIAG_DERIV_LACKS, l->b->pos,
-                  "the derivative of '%s' says nothing of parameter %u%s%s, which gets a value "
-                  "that is differentiated here",
-                  callee->name, i + 1, name ? ", " : "", name ? name : "");
+                  "the derivative of '%s' says nothing of '%s', which gets a value that is "
+                  "differentiated here",
+                  callee->name, name ? name : "a parameter");
         if (callee->rule->pos)
             diag_note(l->ad->diags, (Span){callee->rule->pos, callee->rule->pos},
                       "the derivative of '%s' is here", callee->name);

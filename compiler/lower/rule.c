@@ -266,8 +266,9 @@ static IrFunc *transposed(Lower *lw, const Instance *of, const IrFunc *func) {
     add_covered(lw, &params, of);
     add_results(lw, &params, of, false);
     add_results(lw, &results, of, true);
+    const char *name = module_text(lw, "derivative_%s", func->name);
     IrFunc *rule =
-        ir_func_new(lw->module, "rule", params.len, params.at, NULL, results.len, results.at);
+        ir_func_new(lw->module, name, params.len, params.at, NULL, results.len, results.at);
     IrBuilder b = {0};
     irb_at_end(&b, rule->body);
     rule->pos = b.pos = of->rule_reverse->span.begin;

@@ -139,14 +139,31 @@ static bool is_array(const AstNode *param) {
     return ((const AstParam *)param)->type->kind == AST_TypeArray;
 }
 
-/* The overload that repeats the parameters of the rule: as many, arrays where it has arrays. */
+static const AstNode *element_type(const AstNode *param) {
+    const AstNode *type = ((const AstParam *)param)->type;
+    return is_array(param) ? ((const AstTypeArray *)type)->elem : type;
+}
+
+/* May a rule's parameter be this one?  Both are arrays or neither is; without type variables their
+   types have one name. */
+static bool may_be(const AstNode *a, const AstNode *b, bool generic) {
+    const AstNode *x = element_type(a), *y = element_type(b);
+    if (is_array(a) != is_array(b)) return false;
+    if (generic || x->kind != AST_TypeName || y->kind != AST_TypeName) return true;
+    x = ((const AstTypeName *)x)->path, y = ((const AstTypeName *)y)->path;
+    return x->kind != AST_Name || y->kind != AST_Name ||
+           ((const AstName *)x)->name.sym == ((const AstName *)y)->name.sym;
+}
+
+/* The overload that repeats the parameters of the rule. */
 static FnDecl *rule_overload(FnDecl *fn, const AstDerivative *rule) {
     for (; fn; fn = fn->next) {
         const AstList *params = fn->ast ? &fn->ast->params : &fn->ext->params;
         if (params->len != rule->params.len) continue;
         if (fn->ast && (fn->ast->generics.len > 0) != (rule->generics.len > 0)) continue;
         uint32_t i = 0;
-        while (i < params->len && is_array(params->at[i]) == is_array(rule->params.at[i])) i++;
+        bool generic = rule->generics.len > 0;
+        while (i < params->len && may_be(params->at[i], rule->params.at[i], generic)) i++;
         if (i == params->len) return fn;
     }
     return NULL;
@@ -197,7 +214,16 @@ static void attach_rule(ModuleSet *set, RuleDecl *rule) {
     }
 }
 
+/* For a function of the rule's own module? */
+static bool is_at_home(const RuleDecl *rule) {
+    const AstNode *path = rule->ast->path;
+    return rule->module->is_std ||
+           (path->kind == AST_Name && module_item(rule->module, ((const AstName *)path)->name.sym));
+}
+
 void modules_attach_rules(ModuleSet *set) {
-    for (uint32_t i = 0; i < set->rules.len; i++)
-        if (!set->rules.at[i]->attached) attach_rule(set, set->rules.at[i]);
+    for (int guests = 0; guests < 2; guests++)
+        for (uint32_t i = 0; i < set->rules.len; i++)
+            if (!set->rules.at[i]->attached && (guests || is_at_home(set->rules.at[i])))
+                attach_rule(set, set->rules.at[i]);
 }
