@@ -29,6 +29,7 @@ typedef struct Pipeline {
     ScriptRuntime runtime;
     ScriptCounts counts;    /* of tests */
     int status;             /* of the program that was run */
+    bool has_main;          /* some source has one */
 } Pipeline;
 
 static int fault(Pipeline *p, DiagCode code, char *error) {
@@ -39,7 +40,22 @@ static int fault(Pipeline *p, DiagCode code, char *error) {
 
 /* ---- stages of one source ---- */
 
-static int stage_check(Pipeline *p) { return unit_check(&p->unit); }
+static int no_main(Pipeline *p, const char *what) {
+    diag_report(p->session->diags, DIAG_NO_MAIN, nowhere, "%s has no function main", what);
+    return STATUS_ERROR;
+}
+
+static int stage_check(Pipeline *p) {
+    int status = unit_check(&p->unit);
+    if (!p->unit.program) return status;
+    bool found = false;
+    for (uint32_t k = 0; k < p->unit.program->roots.len; k++)
+        found |= p->unit.program->roots.at[k].kind == ROOT_MAIN;
+    p->has_main |= found;
+    if (p->options->command == COMMAND_RUN && !found && !diags_errors(p->session->diags))
+        return no_main(p, p->unit.file->display);
+    return status;
+}
 static int stage_lower(Pipeline *p) { return unit_lower(&p->unit); }
 static int stage_prepare(Pipeline *p) { return unit_prepare(&p->unit); }
 static int stage_differentiate(Pipeline *p) { return unit_differentiate(&p->unit); }
@@ -146,6 +162,10 @@ static int link_objects(Pipeline *p) {
     const Options *o = p->options;
     if (o->command != COMMAND_COMPILE || o->emit != EMIT_DEFAULT || o->stop_after)
         return STATUS_DONE;
+    bool objects = false; /* one of which may have it */
+    for (uint32_t i = 0; i < o->inputs.len; i++) objects |= o->inputs.at[i].kind != INPUT_SOURCE;
+    if (!p->has_main && !objects && !o->relocatable && !o->shared)
+        return no_main(p, o->inputs.len == 1 ? o->inputs.at[0].text : "the program");
     LinkKind kind = o->relocatable ? LINK_RELOCATABLE : o->shared ? LINK_SHARED : LINK_PROGRAM;
     bool good = link_inputs(p->session, &p->paths, kind, &p->objects, o->output ? o->output : "a.out");
     timing_note(&p->timing, "link");
