@@ -93,6 +93,16 @@ static void params_of_lambda(const AstLambda *lambda, DerivParam *params) {
     }
 }
 
+/* Does the gradient of a function take a seed, as far as its declaration shows?  The type of a
+   generic function's result is not known yet, but a type variable stands for a scalar there. */
+static bool takes_seed(const FnValue *base) {
+    if (base->kind != FN_NAMED || !base->decl || !base->decl->ast || !base->decl->ast->ret)
+        return false;
+    const AstRet *ret = AST_AS(Ret, base->decl->ast->ret);
+    bool cut = ret->act && AST_AS(Activity, ret->act)->kind == ACT_CONST;
+    return !cut && (ret->type->kind == AST_TypeArray || ret->type->kind == AST_TypeTuple);
+}
+
 static bool params_of_deriv(FnChecker *f, const FnValue *fn, Span span, uint32_t *n,
                             DerivParam **out) {
     const DerivRequest *request = (const DerivRequest *)fn->deriv;
@@ -102,7 +112,7 @@ static bool params_of_deriv(FnChecker *f, const FnValue *fn, Span span, uint32_t
     if (!deriv_activities(f, request, nbase, base, span)) return false;
     DerivSlot *slots;
     *n = deriv_slots(f->c, request, nbase, base, &slots);
-    DerivParam *params = ARENA_ARRAY(f->c->arena, DerivParam, *n + 1);
+    DerivParam *params = ARENA_ARRAY(f->c->arena, DerivParam, *n + 2);
     for (uint32_t k = 0; k < *n; k++) {
         params[k] = base[slots[k].of];
         params[k].name = slots[k].name;
@@ -113,6 +123,10 @@ static bool params_of_deriv(FnChecker *f, const FnValue *fn, Span span, uint32_t
         else if (params[k].act != ACT_CONST)
             params[k].declared = params[k].act == ACT_ACTIVE ? ACT_ACTIVE : ACT_DUPLICATED;
     }
+    bool seed = request->spec.seed || takes_seed(request->spec.base);
+    if (request->spec.part == DERIV_PART_GRAD && seed)
+        params[(*n)++] = (DerivParam){.name = intern(f->c->interner, "seed"),
+                                      .declared = ACT_ACTIVE, .floats = true};
     *out = params;
     return true;
 }
