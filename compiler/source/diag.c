@@ -199,3 +199,5 @@ void diags_flush(Diags *diags, FILE *out) {
     fflush(out);
     strbuf_free(&text);
 }
+
+bool diags_last_kept(const Diags *diags) { return diags->last != NULL; }

@@ -40,6 +40,8 @@ void diag_note(Diags *diags, Span span, const char *format, ...)
 void diag_help(Diags *diags, Span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 uint32_t diags_errors(const Diags *diags);
+/* Was the last error kept?  If not, notes and suggestions need not be made. */
+bool diags_last_kept(const Diags *diags);
 uint32_t diags_warnings(const Diags *diags);
 /* Writes what was reported, sorted by file and position, and forgets it (counts stay). */
 void diags_flush(Diags *diags, FILE *out);

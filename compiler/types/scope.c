@@ -112,6 +112,7 @@ void report_unknown(FnChecker *f, Sym name, Span span) {
         return;
     }
     diag_report(f->c->diags, DIAG_UNKNOWN_NAME, span, "nothing is called `%s` here", name->text);
+    if (!diags_last_kept(f->c->diags)) return;
     VEC(Sym) names = {0};
     for (uint32_t i = 0; i < f->scope.len; i++)
         if (f->scope.at[i].name) vec_push(&names, f->scope.at[i].name);
