@@ -184,14 +184,23 @@ static void backward_region(Pass *pass, const IrRegion *region) {
     }
 }
 
+/* An active parameter or result.  A tape that comes from or goes to a place where it has tangents
+   has them here, even if these are zeros: its pushes and pops must be in step with those there. */
+static void add_end(Pass *pass, Bitset *set, const IrValue *value) {
+    add(pass, set, value);
+    if (!is_tape(value)) return;
+    add(pass, &pass->varied, value);
+    add(pass, &pass->useful, value);
+}
+
 void ad_activity(Ad *ad, const IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
                  Bitset *active) {
     Pass pass = {.ad = ad};
     const IrInst *yield = base->body->last;
     for (uint32_t i = 0; i < base->nparams; i++)
-        if (in_active[i]) add(&pass, &pass.varied, base->body->params[i]);
+        if (in_active[i]) add_end(&pass, &pass.varied, base->body->params[i]);
     for (uint32_t i = 0; i < yield->noperands; i++)
-        if (out_active[i]) add(&pass, &pass.useful, yield->operands[i]);
+        if (out_active[i]) add_end(&pass, &pass.useful, yield->operands[i]);
     do {
         pass.changed = false;
         forward_region(&pass, base->body);

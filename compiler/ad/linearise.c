@@ -270,9 +270,13 @@ static void linearise_call(Lin *l, IrInst *inst) {
         in[i] = is_active(l, inst->operands[i]) && (is_tape || tangent_of(l, inst->operands[i]));
         nin += in[i];
     }
-    for (uint32_t i = 0; i < inst->nresults; i++) nout += out[i] = is_active(l, inst->results[i]);
+    bool gives_tape = false;
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        nout += out[i] = is_active(l, inst->results[i]);
+        gives_tape |= out[i] && inst->results[i]->type->kind == IR_T_TAPE;
+    }
     if (nin && has_no_body(l->ad, callee)) report_extern(l, callee);
-    if (!nin || has_no_body(l->ad, callee)) {
+    if ((!nin && !gives_tape) || has_no_body(l->ad, callee)) {
         copy_primal(l, inst);
         return;
     }

@@ -74,16 +74,6 @@ static IrFunc *func_new(Ad *ad, AdRequest *request, const char *suffix, const Si
     return inherit(func, request->base);
 }
 
-static void make_jvp_func(Ad *ad, AdRequest *request) {
-    const IrFunc *base = request->base;
-    Signature in = signature_new(ad, base), out = signature_new(ad, base);
-    add_types(&in, base->nparams, base->params, base->param_names, NULL);
-    add_types(&in, base->nparams, base->params, NULL, request->in_active);
-    add_types(&out, base->nresults, base->results, NULL, NULL);
-    add_types(&out, base->nresults, base->results, NULL, request->out_active);
-    request->func = func_new(ad, request, "jvp", &in, &out);
-}
-
 static void make_pair_funcs(Ad *ad, AdRequest *request) {
     const IrFunc *base = request->base;
     Signature in = signature_new(ad, base), out = signature_new(ad, base);
@@ -111,27 +101,12 @@ static AdRequest *own_request(Ad *ad, const AdRequest *wanted) {
     AdRequest *request = ARENA_NEW(ad->arena, AdRequest);
     *request = *wanted;
     map_set(&ad->requests, key, request);
-    if (request->mode == AD_PAIR) make_pair_funcs(ad, request);
-    else make_jvp_func(ad, request);
+    make_pair_funcs(ad, request);
     return request;
-}
-
-static bool any_tape(const uint8_t *active, const IrType *types, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++)
-        if (active[i] && types[i]->kind == IR_T_TAPE) return true;
-    return false;
 }
 
 IrFunc *ad_jvp(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
                uint32_t options) {
-    AdRequest wanted = {.mode = AD_JVP,
-                        .base = base,
-                        .in_active = in_active,
-                        .out_active = out_active,
-                        .options = options};
-    if (any_tape(in_active, base->params, base->nparams) ||
-        any_tape(out_active, base->results, base->nresults))
-        return own_request(ad, &wanted)->func;
     return inherit(ir_deriv(ad->module, IR_DERIV_JVP, base, in_active, out_active, options), base);
 }
 

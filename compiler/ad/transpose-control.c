@@ -116,6 +116,14 @@ static bool any_tape(const Threads *threads) {
     return false;
 }
 
+/* Does INST give a tape whose cotangents there may not be, so that they must not be popped? */
+static bool gives_tape(const Transposer *t, const IrInst *inst) {
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (inst->results[i]->type->kind == IR_T_TAPE && t->ct[inst->results[i]->id].value)
+            return true;
+    return false;
+}
+
 /* PRESENT ? what TRANSPOSE gives : what was there.  An instruction without a tape is put into the
    branch; one with a tape has to run, since tapes are to be walked to their end, and its outcome
    is chosen. */
@@ -123,6 +131,7 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
                   void (*transpose)(Transposer *, IrInst *)) {
     uint32_t n = threads->linear.len;
     bool must_run = (is_taped(t, inst) && tape_of(t, inst)) || any_tape(threads);
+    if (gives_tape(t, inst)) must_run = false;
     IrValue **start = ARENA_ARRAY(t->ad->arena, IrValue *, n);
     IrValue **done = ARENA_ARRAY(t->ad->arena, IrValue *, n);
     IrType *types = ARENA_ARRAY(t->ad->arena, IrType, n);
@@ -150,9 +159,10 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
 }
 
 /* A tape that was walked in one branch only, among results that count in any case. */
-static void report_half_tape(Transposer *t, const IrInst *inst) {
+static void report_half_tape(Transposer *t, const IrInst *inst, bool is_walked) {
     for (uint32_t i = 0; i < inst->nresults; i++)
-        if (inst->results[i]->type->kind == IR_T_TAPE && t->ct[inst->results[i]->id].present)
+        if (inst->results[i]->type->kind == IR_T_TAPE &&
+            (is_walked || t->ct[inst->results[i]->id].present))
             ad_report(t->ad, DIAG_NOT_IMPLEMENTED, t->b.pos,
                       "a derivative through a tape that only one branch pulls is not implemented "
                       "yet");
@@ -161,9 +171,11 @@ static void report_half_tape(Transposer *t, const IrInst *inst) {
 bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer *, IrInst *)) {
     Threads threads;
     if (!is_guarded(t, inst)) {
-        report_half_tape(t, inst);
+        report_half_tape(t, inst, false);
         return false;
     }
+    bool tapes = gives_tape(t, inst);
+    if (tapes && t->tape && is_taped(t, inst)) report_half_tape(t, inst, true);
     find_threads(t, inst, &threads);
     for (uint32_t i = 0; i < inst->noperands; i++)
         if (is_linear(t->mixed, inst->operands[i])) add_thread(inst->operands[i], &threads);
@@ -173,7 +185,7 @@ bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer
     IrValue *present = take_present(t, inst);
     guard(t, inst, present, &threads, transpose);
     for (uint32_t i = 0; i < n; i++)
-        if (is_new[i] && threads.linear.at[i]->type->kind != IR_T_TAPE)
+        if (is_new[i] && (tapes || threads.linear.at[i]->type->kind != IR_T_TAPE))
             t->ct[threads.linear.at[i]->id].present = present;
     free_threads(&threads);
     return true;

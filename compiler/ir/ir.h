@@ -105,7 +105,7 @@ typedef enum IrDerivMode {
 } IrDerivMode;
 
 /* A function to be made by differentiation.  Over base's flattened parameters and results, active
-   ones being a subset of the float scalars and arrays (in_active over parameters, out_active over
+   ones being a subset of the float scalars, float arrays and tapes (in_active over parameters, out_active over
    results, as bytes 0/1):
      JVP      (params..., tangents of the active params...) -> (results..., tangents of the active
               results...)
@@ -179,6 +179,8 @@ IrType ir_str(IrModule *module);
 IrType ir_tape(IrModule *module);
 IrType ir_acc(IrModule *module, IrType of);
 bool ir_is_float(IrType type);  /* scalar, array or accumulator of f32, f64 */
+/* May a mask of IrDeriv have it: float scalars and arrays, tapes (whose tangents are tapes). */
+bool ir_can_be_active(IrType type);
 bool ir_is_scalar(IrType type, IrScalar scalar);
 /* Same but for what is known of dimensions, without contradiction. */
 bool ir_compatible(IrType a, IrType b);

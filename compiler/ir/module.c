@@ -88,6 +88,11 @@ bool ir_is_float(IrType type) {
     return has_scalar && ir_scalar_float(type->scalar);
 }
 
+bool ir_can_be_active(IrType type) {
+    if (type->kind == IR_T_TAPE) return true;
+    return type->kind != IR_T_ACC && ir_is_float(type);
+}
+
 bool ir_is_scalar(IrType type, IrScalar scalar) {
     return type->kind == IR_T_SCALAR && type->scalar == scalar;
 }
@@ -170,8 +175,11 @@ IrFunc *ir_func_new(IrModule *module, const char *name, uint32_t nparams, const 
 
 /* ---- derivative requests ---- */
 
+/* By the base's name: ids change when functions are dropped. */
 static uint64_t deriv_key(const IrDeriv *deriv) {
-    uint64_t key = hash_mix((uint64_t)deriv->mode << 32 | deriv->options, deriv->base->id);
+    const char *name = deriv->base->name;
+    uint64_t key = hash_mix((uint64_t)deriv->mode << 32 | deriv->options,
+                            hash_bytes(name, strlen(name)));
     key = hash_mix(key, hash_bytes(deriv->in_active, deriv->base->nparams));
     return hash_mix(key, hash_bytes(deriv->out_active, deriv->base->nresults));
 }
@@ -212,7 +220,7 @@ static void add_active_params(Signature *signature, const IrDeriv *deriv) {
     for (uint32_t i = 0; i < base->nparams; i++) {
         const char *name = base->param_names[i];
         if (!deriv->in_active[i]) continue;
-        CHECK_INTERNAL(ir_is_float(base->params[i]));
+        CHECK_INTERNAL(ir_can_be_active(base->params[i]));
         add_type(signature, base->params[i],
                  name ? arena_printf(base->module->arena, "d%s", name) : NULL);
     }
@@ -226,7 +234,7 @@ static void add_active_results(Signature *signature, const IrDeriv *deriv) {
     const IrFunc *base = deriv->base;
     for (uint32_t i = 0; i < base->nresults; i++) {
         if (!deriv->out_active[i]) continue;
-        CHECK_INTERNAL(ir_is_float(base->results[i]));
+        CHECK_INTERNAL(ir_can_be_active(base->results[i]));
         add_type(signature, base->results[i], "seed");
     }
 }
@@ -271,7 +279,7 @@ static bool same_types(const IrType *a, uint32_t na, const Signature *b) {
 
 static bool active_floats(const uint8_t *active, const IrType *types, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
-        if (active[i] && !ir_is_float(types[i])) return false;
+        if (active[i] && !ir_can_be_active(types[i])) return false;
     return true;
 }
 
@@ -299,6 +307,18 @@ static IrFunc *find_deriv(const IrModule *module, const IrDeriv *deriv) {
     }
 }
 
+/* One that was dropped while nothing asked for it is to be made anew. */
+static IrFunc *back_in_module(IrFunc *func) {
+    IrModule *module = func->module;
+    if (func->id < module->funcs.len && module->funcs.at[func->id] == func) return func;
+    func->id = module->funcs.len;
+    func->body = NULL;
+    func->nvalues = 0;
+    func->purity = 0;
+    vec_push(&module->funcs, func);
+    return func;
+}
+
 IrFunc *ir_deriv(IrModule *module, IrDerivMode mode, IrFunc *base, const uint8_t *in_active,
                  const uint8_t *out_active, uint32_t options) {
     static const char *const suffix[] = {"", "jvp", "grad", "forward", "reverse"};
@@ -307,7 +327,7 @@ IrFunc *ir_deriv(IrModule *module, IrDerivMode mode, IrFunc *base, const uint8_t
     deriv.in_active = ir_copy(module->arena, in_active, base->nparams, 1);
     deriv.out_active = ir_copy(module->arena, out_active, base->nresults, 1);
     IrFunc *found = find_deriv(module, &deriv);
-    if (found) return found;
+    if (found) return back_in_module(found);
     deriv_signature(module, &deriv, &in, &out);
     const char *name = arena_printf(module->arena, "%s.%s", base->name, suffix[mode]);
     IrFunc *func = ir_func_alloc(module, name, in.n, in.types, in.names, out.n, out.types);

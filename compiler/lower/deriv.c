@@ -85,14 +85,14 @@ static void find_active(Deriv *d) {
     d->in_seed = ARENA_ARRAY(lw->arena, bool, d->nresult + 1);
     deriv_mark_seed(lw, base->result, base->result_act, d->in_seed, &out);
     for (uint32_t i = 0; i < d->nresult; i++)
-        d->out_active[i] = d->in_seed[i] && ir_is_float(d->base_func->results[i]);
+        d->out_active[i] = d->in_seed[i] && ir_can_be_active(d->base_func->results[i]);
     for (uint32_t p = 0; p < base->nparams; p++) {
         uint32_t n = shape_count(lw, base->params[p]->type);
         bool active = p >= d->ncaptures && d->spec->act[p - d->ncaptures] != ACT_CONST;
         d->param_at[p] = at;
         d->final_at[p] = out;
         for (uint32_t i = 0; i < n; i++)
-            d->in_active[at + i] = active && ir_is_float(d->base_func->params[at + i]);
+            d->in_active[at + i] = active && ir_can_be_active(d->base_func->params[at + i]);
         if (base->params[p]->mut)
             for (uint32_t i = 0; i < n; i++, out++) d->out_active[out] = d->in_active[at + i];
         at += n;

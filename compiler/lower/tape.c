@@ -23,6 +23,23 @@ static uint32_t leaf_rank(const IrValue *value) {
     return value->type->kind == IR_T_ARRAY ? value->type->rank : 0;
 }
 
+/* Above the sizes lies a 1.  Being a constant it has tangents and cotangents of 0: so the tangent of a
+   tape, which has the same type, is known if it is pulled as a tape of values, on which branches and
+   counts would be decided. */
+static IrValue *put_seal(Fn *f, IrValue *tape) {
+    IrValue *seal = irb_scalar_const(&f->b, IR_F64, 0, 1.0);
+    return irb_tape_push(&f->b, tape, 1, &seal);
+}
+
+static IrValue *take_seal(Fn *f, IrValue *tape) {
+    IrType type = ir_scalar(f->lw->module, IR_F64);
+    IrInst *pop = irb_tape_pop(&f->b, tape, 1, &type);
+    IrValue *seal = irb_scalar_const(&f->b, IR_F64, 0, 1.0);
+    emit_check(f, irb_binary(&f->b, IR_EQ, pop->results[1], seal), LOWER_ERROR_ARGUMENT,
+               "this tape holds a tangent or cotangent, not values", 0, NULL);
+    return pop->results[0];
+}
+
 IrValue *tape_put_sizes(Fn *f, const Instance *base, IrValue *tape, Vals results,
                         const bool *in_seed) {
     SizeList sizes = {0};
@@ -35,7 +52,7 @@ IrValue *tape_put_sizes(Fn *f, const Instance *base, IrValue *tape, Vals results
     if (values.len) tape = irb_tape_push(&f->b, tape, values.len, values.at);
     vec_free(&sizes);
     vec_free(&values);
-    return tape;
+    return put_seal(f, tape);
 }
 
 static void check_size(Fn *f, IrValue *given, IrValue *kept, const char *what) {
@@ -50,6 +67,7 @@ IrValue *tape_take_sizes(Fn *f, const Instance *base, IrValue *tape, Vals seed, 
     VEC(IrType) types = {0};
     IrType i64 = ir_scalar(f->lw->module, IR_I64);
     const Shape *result = shape_of(f->lw, base->result);
+    tape = take_seal(f, tape);
     collect_sizes(f->lw, base, &sizes);
     for (uint32_t i = 0; i < sizes.len; i++) vec_push(&types, i64);
     for (uint32_t i = 0; i < result->n; i++)

@@ -265,6 +265,27 @@ static Type tape_type(Checker *c, const DerivRequest *request, Instance *inst, I
     return type_tape(c->types, deriv_instance(c, &plain, base, act, span));
 }
 
+static bool has_tape(Type type) {
+    if (!type) return false;
+    for (uint32_t k = 0; type->kind == TYPE_TUPLE && k < type->nparts; k++)
+        if (has_tape(type->parts[k].type)) return true;
+    return type->kind == TYPE_TAPE;
+}
+
+/* Lanes are elements of arrays, which tapes are not. */
+static void refuse_lanes_of_tapes(Checker *c, const DerivSpec *spec, const Instance *base,
+                                  Type stripped, Span span) {
+    bool any = spec->part != DERIV_PART_FORWARD && has_tape(stripped);
+    for (uint32_t k = 0; k < spec->nparams && spec->part != DERIV_PART_FORWARD; k++) {
+        const DerivSlot *slot = &spec->params[k];
+        bool active = slot->role == ROLE_PRIMAL && spec->act[slot->of] != ACT_CONST;
+        any |= active && has_tape(base->params[base->ncaptures + slot->of]->type);
+    }
+    if (spec->width && any)
+        diag_report(c->diags, DIAG_DERIV_OPTION, span,
+                    "tapes are no elements of arrays: no batch of them can be differentiated");
+}
+
 Instance *deriv_instance(Checker *c, const DerivRequest *request, Instance *base,
                          const uint8_t *act, Span span) {
     uint32_t n = base->nparams - base->ncaptures;
@@ -294,6 +315,7 @@ Instance *deriv_instance(Checker *c, const DerivRequest *request, Instance *base
     Type stripped = base->result->kind == TYPE_UNIT
                         ? NULL : deriv_strip(c->types, base->result, base->result_act);
     Type tape = tape_type(c, request, inst, base, act, span);
+    refuse_lanes_of_tapes(c, spec, base, stripped, span);
     add_seed(c, spec, stripped, tape, n, params, spec->params, &spec->nparams);
     add_results(c, spec, base, stripped, tape, act);
     inst->result = result_type(c, spec);
