@@ -74,6 +74,25 @@ check_PROGRAMS += tests/tools/oracle
 tests_tools_oracle_SOURCES = tests/tools/oracle.c
 tests_tools_oracle_LDADD = libdslc.la
 
+# Random programs, each compiled in several ways: 200 fixed seeds in `check`, and as many as asked by
+# make fuzz-random COUNT=10000 FIRST=1; what fails is made small and left in FAULTS.
+check_PROGRAMS += tests/fuzz/random/run
+TESTS += tests/fuzz/random/run
+tests_fuzz_random_run_SOURCES = \
+  tests/fuzz/random/check.c tests/fuzz/random/check.h tests/fuzz/random/exec.c \
+  tests/fuzz/random/exec.h tests/fuzz/random/gen-array.c tests/fuzz/random/gen-expr.c \
+  tests/fuzz/random/gen-stmt.c tests/fuzz/random/gen.c tests/fuzz/random/gen.h \
+  tests/fuzz/random/run.c tests/fuzz/random/setting.h tests/fuzz/random/shrink.c \
+  tests/fuzz/random/shrink.h tests/fuzz/random/tree.c tests/fuzz/random/tree.h
+tests_fuzz_random_run_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/runtime -I$(top_srcdir)/runtime/include
+tests_fuzz_random_run_LDADD = libdslc.la libadl.la -lm
+
+.PHONY: fuzz-random
+fuzz-random: all-am
+	@$(MAKE) $(AM_MAKEFLAGS) tests/fuzz/random/run && $(MKDIR_P) $(or $(FAULTS),random-faults) && \
+	  $(AM_TESTS_ENVIRONMENT) tests/fuzz/random/run --all --first $(or $(FIRST),1) \
+	  --count $(or $(COUNT),1000) --out $(or $(FAULTS),random-faults)
+
 LDADD = tests/unit/libunit.la libdslc.la $(CHECK_LIBS)
 TESTS += $(test_scripts)
 

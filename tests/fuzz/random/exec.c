@@ -1,0 +1,424 @@
+#include "tests/fuzz/random/exec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ad/ad.h"
+#include "codegen/codegen.h"
+#include "ir/verify.h"
+#include "lower/lower.h"
+#include "opt/opt.h"
+#include "runtime/core/calls.h"
+#include "types/check.h"
+
+const char *const mode_names[MODE_COUNT] = {"interpreter", "interpreter after all passes", "-O0",
+                                            "-O3"};
+const char *const entry_names[RUN_COUNT] = {"run_value", "run_jvp",   "run_grad",   "run_split",
+                                            "run_batch", "run_lanes", "run_second", "run_reverse"};
+
+/* ---- the code generator ---- */
+
+static const CodegenApi *api;
+
+static void *address_of(void (*function)(void)) {
+    void *address;
+    memcpy(&address, &function, sizeof address);
+    return address;
+}
+
+static const CodegenSymbol *runtime_symbols(size_t *n) {
+    static CodegenSymbol symbols[] = {
+#define ADL_CALL(name, result, parameters, attributes) {#name, NULL},
+#include "runtime/calls.def"
+    };
+    *n = 0;
+#define ADL_CALL(name, result, parameters, attributes)                                             \
+    symbols[(*n)++].address = address_of((void (*)(void))name);
+#include "runtime/calls.def"
+    return symbols;
+}
+
+bool exec_open(void) {
+    char path[512], *error = NULL;
+    const char *given = getenv("ADL_CODEGEN"), *build = getenv("ADL_BUILD_DIR");
+    snprintf(path, sizeof path, "%s/.libs/libdslc-llvm.so", build ? build : ".");
+    if (!api) api = codegen_open(given ? given : path, &error);
+    free(error);
+    return api != NULL;
+}
+
+/* ---- arguments ---- */
+
+static uint64_t mix(uint64_t x) {
+    x ^= x >> 30;
+    x *= UINT64_C(0xbf58476d1ce4e5b9);
+    x ^= x >> 27;
+    x *= UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* The K-th number of the argument with this name: between 0.2 and 1.7, of either sign. */
+static double number_of(const char *name, uint64_t seed, uint64_t k) {
+    uint64_t state = seed * 977 + k + 1;
+    for (const char *at = name; *at; at++) state = mix(state * 31 + (unsigned char)*at);
+    double size = 0.2 + 1.5 * (double)(state >> 11) / 9007199254740992.0;
+    return state & 1 ? -size : size;
+}
+
+typedef struct Form {
+    const char *name;
+    int rank, dims[3];
+    bool integer;
+} Form;
+
+/* Scalars as arrays of rank 0. */
+static IrDatum argument(const Form *form, uint64_t seed) {
+    int64_t dims[3], count = 1;
+    for (int k = 0; k < form->rank; k++) count *= dims[k] = form->dims[k];
+    if (!form->rank) return ir_datum_float(number_of(form->name, seed, 0));
+    IrDatum datum = ir_datum_array(form->integer ? IR_I64 : IR_F64, (uint32_t)form->rank, dims);
+    for (int64_t i = 0; i < count; i++) {
+        double v = number_of(form->name, seed, (uint64_t)i);
+        ir_array_set(datum.as.array, i,
+                     form->integer ? ir_datum_int((int64_t)(v * v * 4)) : ir_datum_float(v));
+    }
+    return datum;
+}
+
+static uint32_t result_forms(const char *name, const Setting *s, int lanes, Form *out) {
+    uint32_t n = 0;
+    if (s->result != 1) {
+        out[n] = (Form){.name = name};
+        if (lanes) {
+            out[n].rank = 1;
+            out[n].dims[0] = lanes;
+        }
+        n++;
+    }
+    if (s->result == 0) return n;
+    out[n] = (Form){.name = name, .rank = lanes ? 2 : 1};
+    out[n].dims[0] = lanes ? lanes : s->n;
+    out[n].dims[1] = s->n;
+    return n + 1;
+}
+
+static uint32_t entry_forms(Entry entry, const Setting *s, Form *out) {
+    bool pairs = entry == RUN_JVP || entry == RUN_SECOND || entry == RUN_REVERSE;
+    int w = s->width;
+    uint32_t n = 0;
+    out[n++] = (Form){"x", 1, {s->n}, false};
+    if (pairs) out[n++] = (Form){"dx", 1, {s->n}, false};
+    if (entry == RUN_LANES) out[n++] = (Form){"dx", 2, {w, s->n}, false};
+    out[n++] = (Form){"y", 0, {0}, false};
+    if (pairs) out[n++] = (Form){"dy", 0, {0}, false};
+    if (entry == RUN_LANES) out[n++] = (Form){"dy", 1, {w}, false};
+    out[n++] = (Form){"A", 2, {s->n, s->m}, false};
+    if (pairs) out[n++] = (Form){"dA", 2, {s->n, s->m}, false};
+    if (entry == RUN_LANES) out[n++] = (Form){"dA", 3, {w, s->n, s->m}, false};
+    out[n++] = (Form){"k", 1, {s->m}, true};
+    if (entry == RUN_GRAD || entry == RUN_SPLIT || entry == RUN_SECOND || entry == RUN_REVERSE)
+        n += result_forms("s", s, 0, out + n);
+    if (entry == RUN_SPLIT) n += result_forms("t", s, 0, out + n);
+    if (entry == RUN_BATCH) n += result_forms("s", s, w, out + n);
+    return n;
+}
+
+/* Lane 0 of a batch of seeds is s, lane 1 is t. */
+static void set_lanes(const Setting *s, const Form *form, IrDatum datum) {
+    int64_t per = datum.as.array->count / s->width;
+    for (int64_t lane = 0; lane < 2; lane++)
+        for (int64_t i = 0; i < per; i++) {
+            double v = number_of(lane ? "t" : "s", s->seed, (uint64_t)i);
+            ir_array_set(datum.as.array, lane * per + i, ir_datum_float(v));
+        }
+    (void)form;
+}
+
+static uint32_t make_arguments(Entry entry, const Setting *s, IrDatum *out) {
+    Form forms[MAX_RESULTS];
+    uint32_t n = entry_forms(entry, s, forms);
+    for (uint32_t k = 0; k < n; k++) {
+        out[k] = argument(&forms[k], s->seed);
+        if (entry == RUN_BATCH && !strcmp(forms[k].name, "s")) set_lanes(s, &forms[k], out[k]);
+    }
+    return n;
+}
+
+double *exec_argument(const char *name, const Setting *s, uint32_t *n) {
+    *n = (uint32_t)(strcmp(name, "dx") == 0 ? s->n : strcmp(name, "dA") == 0 ? s->n * s->m : 1);
+    double *out = calloc(*n + 1, sizeof *out);
+    for (uint32_t k = 0; k < *n; k++) out[k] = number_of(name, s->seed, k);
+    return out;
+}
+
+double *exec_seed(const char *name, const Setting *s) {
+    double *out = calloc((size_t)s->n + 1, sizeof *out);
+    for (int k = 0; k < s->n; k++) out[k] = number_of(name, s->seed, (uint64_t)k);
+    return out;
+}
+
+/* ---- interpreted calls ---- */
+
+static char *copy_text(const char *text) {
+    size_t len = strlen(text);
+    char *copy = malloc(len + 1);
+    memcpy(copy, text, len + 1);
+    return copy;
+}
+
+static void interpret(IrModule *module, IrFunc *func, const IrDatum *args, Outcome *out) {
+    IrInterp *interp = ir_interp_new(module);
+    ir_interp_set_limits(interp, 20000000, 200);
+    out->ran = true;
+    out->n = func->nresults;
+    if (!ir_interp_call(interp, func, args, out->results)) {
+        IrInterpError error = ir_interp_error(interp);
+        out->status = error.kind;
+        out->message = copy_text(error.message);
+        out->n = 0;
+    }
+    ir_interp_free(interp);
+}
+
+/* ---- compiled calls ---- */
+
+typedef union Slot {
+    uint8_t u8;
+    int64_t i64;
+    float f32;
+    double f64;
+    CodegenArray array;
+} Slot;
+
+static void slot_from(IrType type, IrDatum datum, Slot *slot) {
+    *slot = (Slot){.i64 = 0};
+    if (type->kind == IR_T_ARRAY) {
+        slot->array.data = datum.as.array->data;
+        memcpy(slot->array.dims, datum.as.array->dims, sizeof datum.as.array->dims);
+    } else if (type->scalar == IR_F64) {
+        slot->f64 = datum.as.f;
+    } else {
+        slot->i64 = datum.as.i;
+    }
+}
+
+static IrDatum slot_to(IrType type, const Slot *slot) {
+    if (type->kind == IR_T_SCALAR && type->scalar == IR_F64) return ir_datum_float(slot->f64);
+    if (type->kind == IR_T_SCALAR) return ir_datum_int(slot->i64);
+    IrDatum datum = ir_datum_array(type->scalar, type->rank, slot->array.dims);
+    size_t bytes = (size_t)datum.as.array->count * ir_scalar_bytes(type->scalar);
+    if (bytes) memcpy(datum.as.array->data, slot->array.data, bytes);
+    return datum;
+}
+
+static IrDatum deep_copy(IrDatum datum) {
+    if (datum.kind != IR_D_ARRAY) return ir_datum_share(datum);
+    IrArray *from = datum.as.array;
+    IrDatum copy = ir_datum_array(from->scalar, from->rank, from->dims);
+    if (from->count)
+        memcpy(copy.as.array->data, from->data,
+               (size_t)from->count * ir_scalar_bytes(from->scalar));
+    return copy;
+}
+
+typedef int32_t (*EntryFn)(AdlContext *, void **);
+
+static EntryFn find_entry(CodegenCode *code, Mode mode, const char *name) {
+    char symbol[64], *error = NULL;
+    EntryFn entry;
+    snprintf(symbol, sizeof symbol, "adl__entry_%s", name);
+    void *address = api->find(code, symbol, &error);
+    if (!address) fault("no entry", "%s: %s", mode_names[mode], error ? error : symbol);
+    memcpy(&entry, &address, sizeof entry);
+    return entry;
+}
+
+static void call_code(CodegenCode *code, Mode mode, const IrFunc *func, const IrDatum *args,
+                      Outcome *out) {
+    Slot slots[2 * MAX_RESULTS];
+    void *places[2 * MAX_RESULTS];
+    IrDatum before[MAX_RESULTS];
+    AdlContext context;
+    uint32_t n = func->nparams;
+    EntryFn entry = find_entry(code, mode, func->name);
+    memset(slots, 0, sizeof slots);
+    for (uint32_t i = 0; i < n + func->nresults; i++) places[i] = &slots[i];
+    for (uint32_t i = 0; i < n; i++) {
+        before[i] = deep_copy(args[i]);
+        slot_from(func->params[i], args[i], &slots[i]);
+    }
+    adl__context_begin(&context);
+    out->ran = true;
+    out->status = entry(&context, places);
+    out->n = out->status ? 0 : func->nresults;
+    for (uint32_t i = 0; i < out->n; i++) out->results[i] = slot_to(func->results[i], &slots[n + i]);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!ir_datum_equal(before[i], args[i]))
+            fault("argument changed", "%s: argument %u of %s is changed", mode_names[mode], i,
+                  func->name);
+        ir_datum_drop(&before[i]);
+    }
+    for (uint32_t i = 0; i < out->n; i++)
+        if (func->results[i]->kind != IR_T_SCALAR)
+            adl__release(&context, slots[n + i].array.block);
+    if (!out->status && (context.live || context.tapes))
+        fault("block left", "%s: %s leaves a block behind", mode_names[mode], func->name);
+    adl__context_end(&context, out->status);
+    if (out->status) out->message = copy_text(adl_last_error_message());
+}
+
+/* ---- the pipeline ---- */
+
+typedef struct Passes {
+    Mode mode;
+} Passes;
+
+static void after_pass(void *data, const char *pass, IrModule *module) {
+    const Passes *passes = data;
+    const char *message = ir_verify(module);
+    if (message) {
+        char kind[80];
+        snprintf(kind, sizeof kind, "verifier after %s", pass);
+        fault(kind, "%s: after '%s': %s", mode_names[passes->mode], pass, message);
+    }
+}
+
+static void check_diags(Diags *diags, const char *stage) {
+    StrBuf text = {0};
+    char kind[80];
+    if (!diags_errors(diags)) return;
+    diags_render(diags, &text);
+    const char *code = text.text ? strstr(text.text, "error[") : NULL;
+    snprintf(kind, sizeof kind, "%s %.5s", stage, code ? code + 6 : "");
+    fault(kind, "%s", text.text ? text.text : "");
+}
+
+typedef struct Checked {
+    Arena *arena;
+    Interner *interner;
+    Sources sources;
+    Diags *diags;
+    Checker *checker;
+    const Program *program;
+} Checked;
+
+static void check_text(Checked *c, const char *text) {
+    char stdlib[512];
+    const char *dir = getenv("ADL_SOURCE_DIR");
+    c->arena = arena_new();
+    c->interner = interner_new();
+    sources_init(&c->sources, c->arena);
+    c->diags = diags_new(c->arena, &c->sources);
+    snprintf(stdlib, sizeof stdlib, "%s/stdlib", dir ? dir : ".");
+    CheckOptions options = {.stdlib_dir = arena_strndup(c->arena, stdlib, strlen(stdlib))};
+    c->checker = checker_new(c->arena, c->interner, &c->sources, c->diags, &options);
+    const SourceFile *file = sources_add(&c->sources, "random.adl", text, strlen(text));
+    c->program = check_program(c->checker, file, 1u << ROOT_EXPORT);
+    check_diags(c->diags, "check");
+}
+
+static void checked_free(Checked *c) {
+    checker_free(c->checker);
+    diags_free(c->diags);
+    sources_free(&c->sources);
+    interner_free(c->interner);
+    arena_free(c->arena);
+}
+
+static IrModule *make_module(const Checked *c, Mode mode) {
+    static const int levels[MODE_COUNT] = {0, 2, 0, 3};
+    Passes passes = {mode};
+    OptHooks hooks = {after_pass, &passes};
+    IrModule *module = lower_program(c->program, &c->sources, c->diags, NULL);
+    check_diags(c->diags, "lower");
+    after_pass(&passes, "lower", module);
+    if (mode != MODE_PLAIN) opt_before_ad(module, levels[mode], &hooks);
+    ad_run(module, c->diags);
+    check_diags(c->diags, "differentiate");
+    after_pass(&passes, "differentiate", module);
+    if (mode != MODE_PLAIN) opt_after_ad(module, levels[mode], &hooks);
+    return module;
+}
+
+static CodegenCode *compile(const IrModule *module, Mode mode, bool exact) {
+    size_t n;
+    char *error = NULL;
+    CodegenOptions options = {.opt_level = mode == MODE_O3 ? 3 : 0, .cpu = "native",
+                              .entries = true, .verify = true, .scalar_math = exact, .pic = true};
+    const CodegenSymbol *symbols = runtime_symbols(&n);
+    CodegenCode *code = api->load(module, &options, symbols, n, &error);
+    if (!code) fault("code generation", "%s: %s", mode_names[mode], error ? error : "");
+    return code;
+}
+
+static void run_mode(const Checked *c, const Setting *setting, Mode mode, bool exact,
+                     Outcome out[RUN_COUNT]) {
+    IrDatum args[MAX_RESULTS];
+    IrModule *module = make_module(c, mode);
+    CodegenCode *code = mode >= MODE_O0 ? compile(module, mode, exact) : NULL;
+    for (Entry e = 0; e < RUN_COUNT; e++) {
+        if (!(setting->entries & 1u << e)) continue;
+        IrFunc *func = ir_find_func(module, entry_names[e]);
+        uint32_t n = make_arguments(e, setting, args);
+        if (!func || func->nparams != n || func->nresults > MAX_RESULTS)
+            fault("no entry", "%s: %s", mode_names[mode], entry_names[e]);
+        if (code) call_code(code, mode, func, args, &out[e]);
+        else interpret(module, func, args, &out[e]);
+        for (uint32_t i = 0; i < n; i++) ir_datum_drop(&args[i]);
+    }
+    if (code) api->unload(code);
+    ir_module_free(module);
+}
+
+void exec_run(const char *text, const Setting *setting, uint32_t modes, bool exact,
+              Outcome out[MODE_COUNT][RUN_COUNT]) {
+    for (Mode mode = 0; mode < MODE_COUNT; mode++) {
+        Checked checked;
+        if (!(modes & 1u << mode) || (mode >= MODE_O0 && !api)) continue;
+        check_text(&checked, text);
+        run_mode(&checked, setting, mode, exact, out[mode]);
+        checked_free(&checked);
+    }
+}
+
+static void outcome_free(Outcome *out) {
+    for (uint32_t k = 0; k < out->n; k++) ir_datum_drop(&out->results[k]);
+    free(out->message);
+    *out = (Outcome){0};
+}
+
+void exec_free(Outcome out[MODE_COUNT][RUN_COUNT]) {
+    for (int m = 0; m < MODE_COUNT; m++)
+        for (int e = 0; e < RUN_COUNT; e++) outcome_free(&out[m][e]);
+}
+
+static void move(IrDatum *datum, const char *name, const Setting *s, double step) {
+    if (datum->kind == IR_D_FLOAT) {
+        datum->as.f += step * number_of(name, s->seed, 0);
+        return;
+    }
+    for (int64_t i = 0; i < datum->as.array->count; i++) {
+        double v = ir_array_get(datum->as.array, i).as.f;
+        ir_array_set(datum->as.array, i,
+                     ir_datum_float(v + step * number_of(name, s->seed, (uint64_t)i)));
+    }
+}
+
+void exec_value_at(const char *text, const Setting *setting, const double *steps, uint32_t n,
+                   Outcome *out) {
+    Checked checked;
+    IrDatum args[MAX_RESULTS];
+    check_text(&checked, text);
+    IrModule *module = make_module(&checked, MODE_PLAIN);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t count = make_arguments(RUN_VALUE, setting, args);
+        move(&args[0], "dx", setting, steps[k]);
+        move(&args[1], "dy", setting, steps[k]);
+        move(&args[2], "dA", setting, steps[k]);
+        interpret(module, ir_find_func(module, entry_names[RUN_VALUE]), args, &out[k]);
+        for (uint32_t i = 0; i < count; i++) ir_datum_drop(&args[i]);
+    }
+    ir_module_free(module);
+    checked_free(&checked);
+}
