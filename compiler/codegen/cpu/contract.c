@@ -69,6 +69,13 @@ static void by_rows(Product *p) {
     p->out.depth = depth;
 }
 
+/* A sum of nothing is 0, not the -0.0 that the tree of sums begins with. */
+static LLVMValueRef product_sum(Fn *f, IrScalar scalar, LLVMValueRef a, LLVMValueRef b,
+                                LLVMValueRef n) {
+    LLVMValueRef sum = sum_products(f, scalar, a, b, n);
+    return emit_combine(f->e, IR_SUM, scalar, sum, emit_zero(f->e, scalar));
+}
+
 /* Each element by itself: rows of a times rows of b where both are rows, else l by l. */
 static void by_elements(Product *p) {
     Fn *f = p->f;
@@ -78,7 +85,7 @@ static void by_elements(Product *p) {
     open(f, &j, p->n);
     LLVMValueRef sum;
     if (!p->ta && p->tb && ir_scalar_float(p->scalar)) {
-        sum = sum_products(f, p->scalar, row(p, &p->a, i.i, p->k), row(p, &p->b, j.i, p->k), p->k);
+        sum = product_sum(f, p->scalar, row(p, &p->a, i.i, p->k), row(p, &p->b, j.i, p->k), p->k);
     } else {
         Loop l;
         gen_loop_open(f, &l, "product");
@@ -146,7 +153,7 @@ static void shape(Product *p, uint32_t rank_a, uint32_t rank_b) {
 
 static void dot(Product *p, const IrInst *inst) {
     if (ir_scalar_float(p->scalar)) {
-        LLVMValueRef sum = sum_products(p->f, p->scalar, p->a.at, p->b.at, p->k);
+        LLVMValueRef sum = product_sum(p->f, p->scalar, p->a.at, p->b.at, p->k);
         gen_set_scalar(p->f, inst->results[0],
                        emit_combine(p->e, IR_SUM, p->scalar, emit_zero(p->e, p->scalar), sum));
         return;
