@@ -153,9 +153,8 @@ static void shape(Product *p, uint32_t rank_a, uint32_t rank_b) {
 
 static void dot(Product *p, const IrInst *inst) {
     if (ir_scalar_float(p->scalar)) {
-        LLVMValueRef sum = product_sum(p->f, p->scalar, p->a.at, p->b.at, p->k);
         gen_set_scalar(p->f, inst->results[0],
-                       emit_combine(p->e, IR_SUM, p->scalar, emit_zero(p->e, p->scalar), sum));
+                       product_sum(p->f, p->scalar, p->a.at, p->b.at, p->k));
         return;
     }
     Loop l;
