@@ -147,7 +147,9 @@ static IrValue *cotangent_of_result(const Deriv *d, Vals seed, uint32_t *at, uin
     IrValue *value = seed.at ? in_lane(d, seed.at[*at], lane) : NULL;
     (*at)++;
     if (!d->out_active[i]) return NULL;
-    return value ? value : irb_scalar_const(&d->f->b, type->scalar, 1, 1.0);
+    /* Of a holomorphic function the seed is 1, too: 0 in the imaginary part. */
+    bool is_im = d->spec->holomorphic && i == 1;
+    return value ? value : irb_scalar_const(&d->f->b, type->scalar, !is_im, is_im ? 0.0 : 1.0);
 }
 
 static void add_cotangents(const Deriv *d, IrValue *lane, Operands *args) {
@@ -166,6 +168,17 @@ static void add_cotangents(const Deriv *d, IrValue *lane, Operands *args) {
     }
 }
 
+/* The cotangent of a holomorphic function at seed 1 is the conjugate of its derivative. */
+static void conjugate(const Deriv *d, Vals linear) {
+    uint32_t at = 0;
+    for (uint32_t p = d->ncaptures; p < d->base->nparams; p++) {
+        if (d->spec->act[p - d->ncaptures] == ACT_CONST) continue;
+        CHECK_INTERNAL(type_is_complex(d->base->params[p]->type));
+        linear.at[at + 1] = irb_elementwise(&d->f->b, IR_NEG, linear.at[at + 1], NULL);
+        at += 2;
+    }
+}
+
 /* The results of a call: those of the base, the linear ones. */
 static Lane call_lane(const Deriv *d, IrValue *lane) {
     DerivPart part = d->spec->part;
@@ -180,7 +193,9 @@ static Lane call_lane(const Deriv *d, IrValue *lane) {
     Vals all = vals_new(d->f->lw, call->nresults);
     for (uint32_t i = 0; i < all.n; i++) all.at[i] = call->results[i];
     uint32_t nprimal = part == DERIV_PART_REVERSE ? 0 : d->base_func->nresults;
-    return (Lane){vals_slice(all, 0, nprimal), vals_slice(all, nprimal, all.n - nprimal)};
+    Lane lane_of = {vals_slice(all, 0, nprimal), vals_slice(all, nprimal, all.n - nprimal)};
+    if (d->spec->holomorphic) conjugate(d, lane_of.linear);
+    return lane_of;
 }
 
 /* ---- from the call to the wrapper's linear results ---- */

@@ -12,6 +12,8 @@ typedef struct Flow {
     Bitset active; /* locals by id */
     bool changed;
     bool report;   /* the last round: stores are reported */
+    ActivityVisit *look; /* ... and this is called, if it is there */
+    void *data;
 } Flow;
 
 static bool visit(Flow *f, const Tree *t);
@@ -38,7 +40,7 @@ static void store(Flow *f, const TreePlace *place, Span span) {
         mark(f, place->local);
         return;
     }
-    if (!f->report) return;
+    if (!f->report || f->look) return;
     diag_report(f->c->diags, DIAG_ACT_STORE, span,
                 "what is stored in `%s`, which is Const, depends on an Active parameter",
                 place->local->name->text);
@@ -82,7 +84,13 @@ static bool visit(Flow *f, const Tree *t) {
     if (!t) return false;
     bool active = t->kind == T_LOCAL && t->local->owner == f->inst &&
                   bitset_has(&f->active, t->local->id);
-    for (uint32_t k = 0; k < t->nargs; k++) active |= visit(f, t->args[k]);
+    bool *args = f->look && f->report ? ARENA_ARRAY(f->c->arena, bool, t->nargs + 1) : NULL;
+    for (uint32_t k = 0; k < t->nargs; k++) {
+        bool arg = visit(f, t->args[k]);
+        if (args) args[k] = arg;
+        active |= arg;
+    }
+    if (args) f->look(t, args, f->data);
     visit_heads(f, t);
     visit_subs(f, t->subs, t->nsubs);
     for (uint32_t k = 0; k < t->nstmts; k++) visit(f, t->stmts[k]);
@@ -103,6 +111,20 @@ void check_activity(Checker *c, const Instance *inst) {
     Flow f = {.c = c, .inst = inst};
     for (uint32_t k = inst->ncaptures; k < inst->nparams; k++)
         if (inst->act[k] != ACT_CONST) mark(&f, inst->params[k]);
+    do {
+        f.changed = false;
+        visit(&f, inst->body);
+    } while (f.changed);
+    f.report = true;
+    visit(&f, inst->body);
+    bitset_free(&f.active);
+}
+
+void activity_visit(Checker *c, const Instance *inst, const bool *active, ActivityVisit *look,
+                    void *data) {
+    Flow f = {.c = c, .inst = inst, .look = look, .data = data};
+    for (uint32_t k = 0; k < inst->nparams; k++)
+        if (active[k]) mark(&f, inst->params[k]);
     do {
         f.changed = false;
         visit(&f, inst->body);

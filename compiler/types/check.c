@@ -30,6 +30,7 @@ void checker_free(Checker *c) {
     vec_free(&c->all);
     vec_free(&c->queue);
     vec_free(&c->canonical);
+    vec_free(&c->holomorphic);
     map_free(&c->instances);
     map_free(&c->infos);
     map_free(&c->fn_values);
@@ -100,6 +101,8 @@ Program *check_program(Checker *c, const SourceFile *file, uint32_t which) {
     check_items(c, which);
     check_queue(c);
     if (!diags_errors(c->diags)) check_effects(c);
+    if (!diags_errors(c->diags)) check_holomorphic(c);
+    if (!diags_errors(c->diags)) check_borrows(c);
     if (!diags_errors(c->diags)) {
         module_warn_unused(&c->modules, c->main);
         collect_instances(c);

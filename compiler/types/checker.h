@@ -8,6 +8,14 @@
 typedef struct InstanceInfo InstanceInfo;
 typedef struct FnChecker FnChecker;
 
+/* A derivative that was asked for with the option `holomorphic`. */
+typedef struct HolomorphicRequest {
+    const struct DerivRequest *request;
+    const Instance *base;
+    const uint8_t *act;
+    uint32_t n;
+} HolomorphicRequest;
+
 struct Checker {
     Arena *arena;
     Interner *interner;
@@ -33,6 +41,7 @@ struct Checker {
     FnChecker *current;  /* the body being checked, for the chain of an endless request */
     uint32_t depth;      /* of bodies within bodies (lambdas) */
     bool too_deep;       /* reported */
+    VEC(HolomorphicRequest) holomorphic; /* to be looked at when all bodies are known */
     VEC(Size) canonical; /* size variables of canonical types, by number */
 };
 

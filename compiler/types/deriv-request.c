@@ -314,5 +314,13 @@ bool deriv_activities(FnChecker *f, const DerivRequest *request, uint32_t n, Der
         } else
             p->act = p->floats && !p->function ? (uint8_t)act : ACT_CONST;
     }
+    for (uint32_t j = 0; j < request->nunmodified; j++) {
+        bool found = false;
+        for (uint32_t k = 0; k < n; k++) found |= request->unmodified[j] == params[k].name;
+        if (found) continue;
+        diag_report(f->c->diags, DIAG_DERIV_OPTION, request->span,
+                    "`%s` in unmodified is no parameter", request->unmodified[j]->text);
+        return false;
+    }
     return !request->nwrt || apply_wrt(f, request, n, params);
 }

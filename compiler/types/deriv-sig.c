@@ -102,7 +102,7 @@ static void add_seed(Checker *c, const DerivSpec *spec, Type seed, Type tape, ui
     bool reverse = spec->part == DERIV_PART_REVERSE;
     if (spec->part != DERIV_PART_GRAD && !reverse) return;
     Names names = {c, params, n, slots, *count};
-    if (seed && (reverse || spec->seed || !is_real_scalar(seed))) {
+    if (seed && !spec->holomorphic && (reverse || spec->seed || !is_real_scalar(seed))) {
         add_slot(slots, count, ROLE_SEED, 0, fresh_name(&names, "seed", NULL), false);
         slots[*count - 1].type = widened(c, spec, seed);
     }
@@ -256,13 +256,27 @@ static Type tape_type(Checker *c, const DerivRequest *request, Instance *inst, I
                       const uint8_t *act, Span span) {
     const DerivSpec *spec = &request->spec;
     if (spec->part == DERIV_PART_GRAD || spec->part == DERIV_PART_JVP) return NULL;
-    if (spec->part == DERIV_PART_FORWARD && !spec->primal && !spec->seed && !spec->width)
+    if (spec->part == DERIV_PART_FORWARD && !spec->primal && !spec->seed && !spec->width &&
+        !request->nunmodified)
         return type_tape(c->types, inst);
     DerivRequest plain = *request;
     plain.spec.part = DERIV_PART_FORWARD;
     plain.spec.primal = plain.spec.seed = false;
     plain.spec.width = 0;
+    plain.nunmodified = 0;
     return type_tape(c->types, deriv_instance(c, &plain, base, act, span));
+}
+
+/* By parameter of the base: is it in `unmodified`? */
+static const bool *unmodified_params(Checker *c, const DerivRequest *request,
+                                     const Instance *base) {
+    uint32_t n = base->nparams - base->ncaptures;
+    if (!request->nunmodified) return NULL;
+    bool *which = ARENA_ARRAY(c->arena, bool, n + 1);
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t j = 0; j < request->nunmodified; j++)
+            which[k] |= base->params[base->ncaptures + k]->name == request->unmodified[j];
+    return which;
 }
 
 static bool has_tape(Type type) {
@@ -292,9 +306,11 @@ Instance *deriv_instance(Checker *c, const DerivRequest *request, Instance *base
     const char *key_text = arena_strndup(c->arena, (const char *)act, n);
     for (uint32_t k = 0; k < n; k++) ((char *)key_text)[k] = (char)('0' + act[k]);
     const DerivSpec *asked = &request->spec;
-    char *options = arena_printf(c->arena, "deriv %d%d%d%d %u %s", (int)asked->part,
-                                 asked->primal, asked->seed, asked->strong_zero, asked->width,
-                                 key_text);
+    char *options = arena_printf(c->arena, "deriv %d%d%d%d%d %u %s", (int)asked->part,
+                                 asked->primal, asked->seed, asked->strong_zero,
+                                 asked->holomorphic, asked->width, key_text);
+    for (uint32_t k = 0; k < request->nunmodified; k++)
+        options = arena_printf(c->arena, "%s %s", options, request->unmodified[k]->text);
     const void *key[2] = {intern(c->interner, options), base};
     InstanceInfo *found = instance_find(c, 2, key);
     if (found) return found->instance;
@@ -305,6 +321,7 @@ Instance *deriv_instance(Checker *c, const DerivRequest *request, Instance *base
     DerivSpec *spec = ARENA_NEW(c->arena, DerivSpec);
     *spec = *asked;
     spec->base_instance = base;
+    spec->unmodified = unmodified_params(c, request, base);
     spec->act = ARENA_ARRAY(c->arena, uint8_t, n + 1);
     memcpy(spec->act, act, n);
     inst->deriv = spec;

@@ -5,19 +5,21 @@
 
 /* ---- requests from the source ---- */
 
-static bool take_wrt(FnChecker *f, const AstOption *option, DerivRequest *request) {
+/* Names of parameters. */
+static bool take_names(FnChecker *f, const AstOption *option, const Sym **out, uint32_t *n) {
     Sym *names = ARENA_ARRAY(f->c->arena, Sym, option->args.len);
     for (uint32_t k = 0; k < option->args.len; k++) {
         AstNode *arg = option->args.at[k];
         if (arg->kind == AST_Arg) arg = AST_AS(Arg, arg)->value;
         if (arg->kind != AST_Name) {
-            diag_report(f->c->diags, DIAG_DERIV_OPTION, arg->span, "wrt takes names of parameters");
+            diag_report(f->c->diags, DIAG_DERIV_OPTION, arg->span, "%s takes names of parameters",
+                        option->name.sym->text);
             return false;
         }
         names[k] = AST_AS(Name, arg)->name.sym;
     }
-    request->wrt = names;
-    request->nwrt = option->args.len;
+    *out = names;
+    *n = option->args.len;
     return true;
 }
 
@@ -42,8 +44,8 @@ static const OptionRow option_rows[] = {
     {"wrt", OF_GRAD | OF_JVP | OF_SPLIT, -1, false},
     {"batch", OF_GRAD | OF_JVP | OF_SPLIT, 1, false},
     {"strong_zero", OF_GRAD | OF_JVP | OF_SPLIT, 0, false},
-    {"holomorphic", OF_GRAD, 0, true},
-    {"unmodified", OF_SPLIT, -1, true},
+    {"holomorphic", OF_GRAD, 0, false},
+    {"unmodified", OF_SPLIT, -1, false},
     {"checkpoint", OF_GRAD | OF_SPLIT, 1, true},
 };
 enum { OPTION_ROWS = sizeof option_rows / sizeof *option_rows };
@@ -80,7 +82,11 @@ static bool parse_option(FnChecker *f, AstOption *option, int operator, DerivReq
     if (!strcmp(row->name, "primal")) request->spec.primal = true;
     else if (!strcmp(row->name, "seed")) request->spec.seed = true;
     else if (!strcmp(row->name, "strong_zero")) request->spec.strong_zero = true;
-    else if (!strcmp(row->name, "wrt")) return take_wrt(f, option, request);
+    else if (!strcmp(row->name, "holomorphic")) request->spec.holomorphic = true;
+    else if (!strcmp(row->name, "wrt"))
+        return take_names(f, option, &request->wrt, &request->nwrt);
+    else if (!strcmp(row->name, "unmodified"))
+        return take_names(f, option, &request->unmodified, &request->nunmodified);
     else if (!strcmp(row->name, "batch")) return take_batch(f, option, request);
     return true;
 }
@@ -104,13 +110,16 @@ static const char *const part_names[] = {"grad", "jvp", "split", "split"};
 static const FnValue *value_of_request(FnChecker *f, DerivRequest *request, const FnValue *base) {
     StrBuf text = {0};
     const DerivSpec *spec = &request->spec;
-    strbuf_printf(&text, "deriv %p %d%d%d%d%d %u ", (const void *)base, (int)spec->part,
-                  spec->primal, spec->seed, spec->strong_zero, spec->deferred, spec->width);
+    strbuf_printf(&text, "deriv %p %d%d%d%d%d%d %u ", (const void *)base, (int)spec->part,
+                  spec->primal, spec->seed, spec->strong_zero, spec->holomorphic, spec->deferred,
+                  spec->width);
     for (uint32_t k = 0; k < request->nwords; k++)
         strbuf_printf(&text, "%d/%u ", request->words[k],
                       request->widths ? request->widths[k] : 0);
     for (uint32_t k = 0; k < request->nwrt; k++)
         strbuf_printf(&text, " %s", request->wrt[k]->text);
+    for (uint32_t k = 0; k < request->nunmodified; k++)
+        strbuf_printf(&text, " unmodified %s", request->unmodified[k]->text);
     Sym key = intern_n(f->c->interner, text.text, text.len);
     strbuf_free(&text);
     FnValue *found = map_getp(&f->c->fn_values, key);
@@ -151,8 +160,10 @@ static Tree *operator_value(FnChecker *f, DerivRequest *request, const FnValue *
     DerivRequest *reverse = ARENA_NEW(f->c->arena, DerivRequest);
     *reverse = *request;
     reverse->spec.part = DERIV_PART_REVERSE;
-    /* Widths concern the reverse pass: a tape may be pulled at any. */
+    /* Widths concern the reverse pass: a tape may be pulled at any.  What is borrowed concerns the
+       forward pass. */
     request->spec.width = 0;
+    reverse->nunmodified = 0;
     Tree *pair[2] = {value_tree(f, value_of_request(f, request, base), operand, span),
                      value_tree(f, value_of_request(f, reverse, base), operand, span)};
     TypePart parts[2] = {{.type = pair[0]->type}, {.type = pair[1]->type}};
@@ -580,7 +591,9 @@ Tree *check_deriv_call(FnChecker *f, const FnValue *deriv, AstCall *call, Tree *
     Instance *base_inst = base_of_call(&d, base);
     if (!base_inst) return tree_poison(f, span);
     uint8_t *act = final_activities(f->c, base_inst, d.n, d.params);
-    if (!anything_active(f, base_inst, act, d.n, span)) return tree_poison(f, span);
+    if (!anything_active(f, base_inst, act, d.n, span) ||
+        !deriv_holomorphic(f, &request, base_inst, act, d.n, span))
+        return tree_poison(f, span);
     settle_slots(&d, act);
     Instance *inst = deriv_instance(f->c, &request, base_inst, act, span);
     if (!fill_rest(&d, inst)) return tree_poison(f, span);
@@ -629,6 +642,8 @@ Instance *instance_of_deriv(Checker *c, const FnValue *fn, uint32_t nargs, const
     }
     if (!inst) return NULL;
     uint8_t *act = final_activities(c, inst, n, params);
-    if (!anything_active(&f, inst, act, n, span)) return NULL;
+    if (!anything_active(&f, inst, act, n, span) ||
+        !deriv_holomorphic(&f, request, inst, act, n, span))
+        return NULL;
     return deriv_instance(c, request, inst, act, span);
 }

@@ -13,6 +13,8 @@ typedef struct DerivRequest {
     const uint32_t *widths; /* of the words; NULL: none */
     uint32_t nwrt;
     const Sym *wrt;        /* names of the parameters that stay active; none: all */
+    uint32_t nunmodified;
+    const Sym *unmodified; /* names of the parameters that the caller keeps as they are */
     Span span;
 } DerivRequest;
 
@@ -49,6 +51,10 @@ Type deriv_strip(TypeTable *t, Type type, uint8_t act);
 /* The derivative of BASE as an instance, made once for each request and activities. */
 Instance *deriv_instance(Checker *c, const DerivRequest *request, Instance *base,
                          const uint8_t *act, Span span);
+/* What the option `holomorphic` asks of types; the rest is looked at by check_holomorphic.  False after
+   reporting. */
+bool deriv_holomorphic(FnChecker *f, const DerivRequest *request, Instance *base,
+                       const uint8_t *act, uint32_t n, Span span);
 /* The slots of an argument list, without types: roles, of, names; filled into the arena. */
 uint32_t deriv_slots(Checker *c, const DerivRequest *request, uint32_t n, const DerivParam *params,
                      DerivSlot **slots);

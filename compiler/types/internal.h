@@ -334,6 +334,16 @@ Instance *instance_of_lambda(Checker *c, const FnValue *fn, uint32_t nargs, cons
 
 /* Nothing active is stored in Const memory (activity.c). */
 void check_activity(Checker *c, const Instance *inst);
+/* Calls LOOK for each node of INST's body, with which of its arguments depend on the ACTIVE
+   parameters. */
+typedef void ActivityVisit(const Tree *tree, const bool *active, void *data);
+void activity_visit(Checker *c, const Instance *inst, const bool *active, ActivityVisit *look,
+                    void *data);
+/* Nothing is written that a tape borrows; after all bodies have been checked without an error. */
+void check_borrows(Checker *c);
+/* Nothing active goes through what is not holomorphic, where that was promised; after all bodies have
+   been checked without an error. */
+void check_holomorphic(Checker *c);
 
 /* Calls VISIT for every tree directly in it, in the order of evaluation. */
 void tree_children(const Tree *tree, void (*visit)(const Tree *child, void *data), void *data);

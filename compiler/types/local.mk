@@ -3,6 +3,7 @@ libdslc_la_SOURCES += \
   %D%/activity.c \
   %D%/args.c \
   %D%/body.c \
+  %D%/borrow.c \
   %D%/builtin.c %D%/builtin.h \
   %D%/builtin_array.c \
   %D%/call.c \
@@ -19,6 +20,7 @@ libdslc_la_SOURCES += \
   %D%/expr.c \
   %D%/fnvalue.c \
   %D%/generic.c \
+  %D%/holomorphic.c \
   %D%/index.c \
   %D%/instance.c \
   %D%/internal.h \

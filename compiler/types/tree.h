@@ -72,8 +72,9 @@ typedef struct DerivSpec {
     const FnValue *base;
     Instance *base_instance; /* the instance that is differentiated */
     uint8_t *act;            /* ActKind of each parameter of the base, in order */
-    bool primal, seed, strong_zero, deferred;
+    bool primal, seed, strong_zero, holomorphic, deferred;
     uint32_t width; /* 0: no batch */
+    const bool *unmodified; /* FORWARD: of the base's parameters, those that a tape borrows; or NULL */
     /* How the derivative's own parameters and results come from the base's: */
     struct DerivSlot *params, *results;
     uint32_t nparams, nresults;
