@@ -61,7 +61,8 @@ static bool call_flexible(FnChecker *f, const AstCall *call) {
         return false;
     for (uint32_t i = 0; i < call->args.len; i++) {
         const AstArg *arg = (const AstArg *)call->args.at[i];
-        bool matters = !sig || arg->name.sym || i >= sig->nparams || sig->params[i].generic;
+        bool matters = !sig || found.math >= 0 || arg->name.sym || i >= sig->nparams ||
+                       sig->params[i].generic;
         if (sig && i < sig->nparams && sig->params[i].is_fn) return false;
         if (matters && !is_flexible(f, arg->value)) return false;
     }
