@@ -21,6 +21,7 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/calls.h \
   compiler/codegen/cpu/contract.c \
   compiler/codegen/cpu/control.c \
+  compiler/codegen/cpu/cost.c \
   compiler/codegen/cpu/effect.c \
   compiler/codegen/cpu/entry.c \
   compiler/codegen/cpu/entry.h \
@@ -30,6 +31,7 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/generate.h \
   compiler/codegen/cpu/math.c \
   compiler/codegen/cpu/module.c \
+  compiler/codegen/cpu/parallel.c \
   compiler/codegen/cpu/program.c \
   compiler/codegen/cpu/reduce.c \
   compiler/codegen/cpu/sink.c \

@@ -19,7 +19,8 @@
 enum { MAX_VALUES = 24 };
 
 static CodegenCode *compile(const IrModule *module, int level) {
-    CodegenOptions options = {.opt_level = level, .cpu = "native", .entries = true, .verify = true};
+    CodegenOptions options = {.opt_level = level, .cpu = "native", .entries = true, .verify = true,
+                              .threads = level > 2};
     return codegen_load(module, &options);
 }
 
@@ -118,11 +119,11 @@ static void compare_results(const Call *call, const char *what) {
     for (uint32_t i = 0; i < call->func->nresults; i++) {
         IrType type = call->func->results[i];
         if (type->kind == IR_T_TAPE || close_data(type, call->want[i], call->got[i])) continue;
-        StrBuf text = {0};
-        ir_print_datum(&text, call->got[i], type);
-        strbuf_add(&text, "\nnot\n");
-        ir_print_datum(&text, call->want[i], type);
-        ck_abort_msg("%s: result %u of @%s is\n%s", what, i, call->line, text.text);
+        StrBuf got = {0}, want = {0};
+        ir_print_datum(&got, call->got[i], type);
+        ir_print_datum(&want, call->want[i], type);
+        ck_abort_msg("%s: result %u of @%s is\n%.300s\nnot\n%.300s", what, i, call->line, got.text,
+                     want.text);
     }
 }
 
@@ -185,6 +186,21 @@ static int32_t run_code(CodegenCode *code, Call *call, const char *what) {
     return status;
 }
 
+/* The same call with more threads gives the same bits. */
+static void check_threads(CodegenCode *code, Call *call, const char *what) {
+    IrDatum alone[MAX_VALUES];
+    memcpy(alone, call->got, sizeof alone);
+    memset(call->got, 0, sizeof call->got);
+    ck_assert_int_eq(adl_set_num_threads(3), ADL_OK);
+    strbuf_clear(&codegen_printed);
+    ck_assert_int_eq(run_code(code, call, what), 0);
+    ck_assert_int_eq(adl_set_num_threads(1), ADL_OK);
+    for (uint32_t i = 0; i < call->func->nresults; i++)
+        ck_assert_msg(ir_datum_equal(alone[i], call->got[i]),
+                      "%s: result %u of @%s depends on the number of threads", what, i, call->line);
+    for (uint32_t i = 0; i < MAX_VALUES; i++) ir_datum_drop(&alone[i]);
+}
+
 static void check_call(IrModule *module, CodegenCode *code, Call *call, const char *what) {
     IrInterp *interp = ir_interp_new(module);
     StrBuf out = {0};
@@ -199,7 +215,8 @@ static void check_call(IrModule *module, CodegenCode *code, Call *call, const ch
         ck_assert_msg(status == wanted, "%s: @%s gives status %d, not %d (%s)", what, call->line,
                       status, wanted, ok ? adl_last_error_message() : error.message);
         if (ok) compare_results(call, what);
-        else if (error.kind != IR_ERROR_SIZE && error.kind != IR_ERROR_MEMORY)
+        if (ok && strstr(what, "-O3")) check_threads(code, call, what);
+        if (!ok && error.kind != IR_ERROR_SIZE && error.kind != IR_ERROR_MEMORY)
             ck_assert_msg(strstr(adl_last_error_message(), error.message),
                           "%s: @%s fails with\n%s, not\n%s", what, call->line,
                           adl_last_error_message(), error.message);
@@ -301,6 +318,7 @@ static void check_level(const char *name, const char *text, int level) {
 }
 
 static void check_file(const char *name, char *text, void *data) {
+    adl_set_num_threads(1);
     const char *only = getenv("CASES");
     (void)data;
     if (only && !strstr(name, only)) return;

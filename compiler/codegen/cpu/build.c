@@ -171,28 +171,79 @@ static Val *new_results(Fn *f, const IrInst *inst, Olds *olds) {
     return outs;
 }
 
-void gen_build(Fn *f, const IrInst *inst) {
+/* The loops from dimension FROM on, and the body. */
+static void inner_loops(Fn *f, const IrInst *inst, uint32_t from, LLVMValueRef *at,
+                        const Val *outs, const Sink *sink) {
     uint32_t n = (uint32_t)inst->imm;
-    Olds *olds = ARENA_ARRAY(f->g->plan->arena, Olds, inst->nresults);
-    Sink sink;
-    bool sunk = sink_open(f, inst, &sink);
-    if (sunk) f->dests[inst->results[0]->id] = sink.dest;
-    Val *outs = new_results(f, inst, olds);
     Loop loops[IR_MAX_RANK];
-    LLVMValueRef at[IR_MAX_RANK];
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = from; k < n; k++) {
         loop_open_group(f);
         gen_loop_open(f, &loops[k], "build");
         loop_enter(f, &loops[k], gen_scalar(f, inst->operands[k]));
         at[k] = loops[k].i;
         gen_set_scalar(f, inst->regions[0]->params[k], at[k]);
     }
-    body(f, inst, outs, sunk ? &sink : NULL, at);
-    bool fold_tail = f->g->used_libm;
-    for (uint32_t k = n; k-- > 0;) {
+    body(f, inst, outs, sink, at);
+    for (uint32_t k = n; k-- > from;) {
+        bool fold_tail = f->g->used_libm && k + 1 == n;
         gen_loop_close(f, &loops[k], loop_close_group(f, fold_tail));
-        fold_tail = false;
     }
+}
+
+/* Rows BEGIN..END of a BUILD. */
+static void build_piece(Piece *piece, void *data) {
+    const IrInst *inst = data;
+    Fn *f = &piece->f;
+    Emit *e = f->e;
+    LLVMValueRef at[IR_MAX_RANK];
+    Loop loop;
+    loop_open_group(f);
+    gen_loop_open(f, &loop, "build");
+    loop_enter(f, &loop, LLVMBuildSub(e->b, piece->end, piece->begin, ""));
+    at[0] = emit_size_add(e, piece->begin, loop.i);
+    gen_set_scalar(f, inst->regions[0]->params[0], at[0]);
+    inner_loops(f, inst, 1, at, piece->extras, NULL);
+    gen_loop_close(f, &loop, loop_close_group(f, f->g->used_libm && inst->imm == 1));
+    f->g->used_libm = false;
+}
+
+static bool has_accumulators(const IrRegion *region) {
+    for (const IrInst *inst = region->first; inst; inst = inst->next) {
+        if (inst->op == IR_ACC_ADD) return true;
+        for (uint32_t r = 0; r < inst->nregions; r++)
+            if (has_accumulators(inst->regions[r])) return true;
+    }
+    return false;
+}
+
+static bool on_threads(Fn *f, const IrInst *inst, const Val *outs) {
+    const MemInst *plan = gen_plan(f, inst);
+    const IrRegion *region = inst->regions[0];
+    bool alone = !plan->reuse;
+    int64_t own;
+    if (inst->imm == 0 || has_accumulators(region) || !parallel_pays(f, region)) return false;
+    IrType *types = ARENA_ARRAY(f->g->plan->arena, IrType, inst->nresults);
+    for (uint32_t r = 0; r < inst->nresults; r++) {
+        if (f->dests[inst->results[r]->id].combine) return false;
+        types[r] = inst->results[r]->type;
+    }
+    LLVMValueRef work = cost_of_region(f, region, &own);
+    for (uint32_t k = 1; k < (uint32_t)inst->imm; k++)
+        work = LLVMBuildMul(f->e->b, work, gen_scalar(f, inst->operands[k]), "");
+    parallel_run(f, region, gen_scalar(f, inst->operands[0]), work, outs, types, inst->nresults,
+                 alone, build_piece, (void *)(uintptr_t)inst);
+    return true;
+}
+
+void gen_build(Fn *f, const IrInst *inst) {
+    Olds *olds = ARENA_ARRAY(f->g->plan->arena, Olds, inst->nresults);
+    LLVMValueRef at[IR_MAX_RANK];
+    Sink sink;
+    bool sunk = sink_open(f, inst, &sink);
+    if (sunk) f->dests[inst->results[0]->id] = sink.dest;
+    Val *outs = new_results(f, inst, olds);
+    if (sunk || !on_threads(f, inst, outs))
+        inner_loops(f, inst, 0, at, outs, sunk ? &sink : NULL);
     f->g->used_libm = false;
     for (uint32_t r = 0; r < inst->nresults; r++) {
         for (uint32_t k = 0; k < olds[r].n; k++)

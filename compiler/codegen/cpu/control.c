@@ -138,19 +138,12 @@ LLVMMetadataRef loop_close_group(Fn *f, bool fold_tail) {
 
 /* ---- values through phis ---- */
 
-/* The parts of a value that may differ between the ways to a place. */
-typedef struct Parts {
-    LLVMValueRef *at[3 + IR_MAX_RANK];
-    LLVMTypeRef types[3 + IR_MAX_RANK];
-    unsigned n;
-} Parts;
-
 static void add_part(Parts *parts, LLVMValueRef *at, LLVMTypeRef type) {
     parts->at[parts->n] = at;
     parts->types[parts->n++] = type;
 }
 
-static Parts parts_of(const Emit *e, IrType type, Val *val) {
+Parts gen_parts(const Emit *e, IrType type, Val *val) {
     Parts parts = {.n = 0};
     add_part(&parts, &val->at, type->kind == IR_T_SCALAR ? emit_type(e, type->scalar) : e->ptr);
     switch (type->kind) {
@@ -183,7 +176,7 @@ static Val empty_val(Fn *f, IrType type) {
 
 static Val val_phis(Fn *f, IrType type) {
     Val val = empty_val(f, type);
-    Parts parts = parts_of(f->e, type, &val);
+    Parts parts = gen_parts(f->e, type, &val);
     for (unsigned i = 0; i < parts.n; i++)
         *parts.at[i] = LLVMBuildPhi(f->e->b, parts.types[i], "");
     return val;
@@ -191,7 +184,7 @@ static Val val_phis(Fn *f, IrType type) {
 
 static void add_incoming(const Emit *e, IrType type, Val *phis, Val *from,
                          LLVMBasicBlockRef block) {
-    Parts to = parts_of(e, type, phis), source = parts_of(e, type, from);
+    Parts to = gen_parts(e, type, phis), source = gen_parts(e, type, from);
     for (unsigned i = 0; i < to.n; i++) LLVMAddIncoming(*to.at[i], source.at[i], &block, 1);
 }
 

@@ -75,6 +75,7 @@ typedef struct Fn {
     VEC(LLVMMetadataRef) groups; /* access groups of the open parallel loops */
     VEC(LLVMValueRef) sum_buffers; /* by nesting depth of blocked sums: see sum.c */
     uint32_t sum_depth;
+    bool serial;                /* this is a piece of a parallel loop already */
 } Fn;
 
 /* ---- module.c ---- */
@@ -135,6 +136,36 @@ void loop_open_group(Fn *f);
 LLVMMetadataRef loop_close_group(Fn *f, bool fold_tail);
 void loop_phi(Loop *loop, LLVMValueRef phi, LLVMValueRef init, LLVMValueRef next,
               LLVMBasicBlockRef latch);
+
+/* The parts of a value that code passes on: what is not known from its type. */
+typedef struct Parts {
+    LLVMValueRef *at[3 + IR_MAX_RANK];
+    LLVMTypeRef types[3 + IR_MAX_RANK];
+    unsigned n;
+} Parts;
+Parts gen_parts(const Emit *e, IrType type, Val *val);
+
+/* ---- parallel.c, cost.c: outer loops on several threads ---- */
+
+/* A loop over BEGIN..END in a function of its own. */
+typedef struct Piece {
+    Fn f;
+    LLVMValueRef begin, end;
+    Val *extras; /* as given, in this function */
+} Piece;
+typedef void (*PieceBody)(Piece *piece, void *data);
+
+/* Work of one run of REGION as an i64, in units of about a quarter of a nanosecond; sizes that are not
+   known outside of it are guessed.  OWN: of REGION's own operations, known now. */
+LLVMValueRef cost_of_region(Fn *f, const IrRegion *region, int64_t *own);
+/* Is REGION, run in a loop, ever worth threads? */
+bool parallel_pays(Fn *f, const IrRegion *region);
+/* BODY for 0..COUNT, by several threads if it is long (each run taking WORK), in one piece else.  The
+   pieces depend on sizes alone.  What REGION captures is there in them, and so are EXTRAS, memory that
+   is written to (ALONE: and overlaps nothing that is read). */
+void parallel_run(Fn *f, const IrRegion *region, LLVMValueRef count, LLVMValueRef work,
+                  const Val *extras, const IrType *types, uint32_t nextras, bool alone,
+                  PieceBody body, void *data);
 
 /* ---- value.c: arrays in memory ---- */
 LLVMValueRef *gen_dims(Fn *f, IrType type, LLVMValueRef const *given);

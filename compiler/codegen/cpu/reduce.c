@@ -278,6 +278,71 @@ static void sum_level(Reduction *r, uint32_t k, LLVMValueRef *sums) {
     else sum_many(r, k, sums);
 }
 
+/* ---- on threads ---- */
+
+/* The values of the first dimension, rows BEGIN..END of them, into memory. */
+static void values_piece(Piece *piece, void *data) {
+    Fn *f = &piece->f;
+    Emit *e = f->e;
+    Reduction r = *(Reduction *)data;
+    LLVMValueRef *values = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r.results);
+    Loop loop;
+    r.f = f;
+    loop_open_group(f);
+    gen_loop_open(f, &loop, "values");
+    loop_enter(f, &loop, LLVMBuildSub(e->b, piece->end, piece->begin, ""));
+    LLVMValueRef at = emit_size_add(e, piece->begin, loop.i);
+    set_index(&r, 0, at);
+    sum_element(&r, 0, values);
+    for (uint32_t i = 0; i < r.results; i++)
+        gen_store(f, &piece->extras[i], scalar_of(&r, i), at, values[i]);
+    bool fold_tail = f->g->used_libm && r.n == 1;
+    f->g->used_libm = false;
+    gen_loop_close(f, &loop, loop_close_group(f, fold_tail));
+}
+
+/* Room for COUNT values: on the stack if they are few. */
+static Val values_room(Fn *f, IrType type, LLVMValueRef count) {
+    Emit *e = f->e;
+    LLVMValueRef stack = new_buffer(f, type->scalar, 2 * SUM_BLOCK);
+    LLVMValueRef few = LLVMBuildICmp(e->b, LLVMIntSLE, count, gen_int(e, 2 * SUM_BLOCK), "");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), many = gen_block(f, "many"),
+                      done = gen_block(f, "");
+    LLVMBuildCondBr(e->b, few, done, many);
+    LLVMPositionBuilderAtEnd(e->b, many);
+    Val val = gen_heap_array(f, type, &count);
+    many = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    LLVMValueRef none = emit_null(e);
+    merge_values(f, &val.at, 1, many, &stack, before);
+    merge_values(f, &val.block, 1, many, &none, before);
+    return val;
+}
+
+/* The values by threads, then their sum: its order is the same as ever. */
+static bool sum_on_threads(Reduction *r, LLVMValueRef *sums) {
+    Fn *f = r->f;
+    Emit *e = f->e;
+    const IrRegion *region = r->inst->regions[0];
+    int64_t own;
+    if (!parallel_pays(f, region)) return false;
+    Val *rooms = ARENA_ARRAY(f->g->plan->arena, Val, r->results);
+    IrType *types = ARENA_ARRAY(f->g->plan->arena, IrType, r->results);
+    LLVMValueRef count = size_of(r, 0), work = cost_of_region(f, region, &own);
+    for (uint32_t k = 1; k < r->n; k++) work = LLVMBuildMul(e->b, work, size_of(r, k), "");
+    for (uint32_t i = 0; i < r->results; i++) {
+        types[i] = ir_array(f->ir->module, scalar_of(r, i), 1, NULL);
+        rooms[i] = values_room(f, types[i], count);
+    }
+    parallel_run(f, region, count, work, rooms, types, r->results, true, values_piece, r);
+    for (uint32_t i = 0; i < r->results; i++) {
+        sums[i] = sum_elements(f, r->kind, scalar_of(r, i), rooms[i].at, count);
+        gen_release(f, &rooms[i], types[i]);
+    }
+    return true;
+}
+
 /* ---- any order ---- */
 
 /* Runs DONE for each place, innermost, with CARRIED values through all loops. */
@@ -442,7 +507,7 @@ void gen_reduce(Fn *f, const IrInst *inst) {
     LLVMValueRef *values = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r.results);
     bool ordered = (r.kind == IR_SUM || r.kind == IR_PROD) && all_floats(inst) && r.n > 0;
     if (ordered) {
-        sum_level(&r, 0, values);
+        if (!sum_on_threads(&r, values)) sum_level(&r, 0, values);
         for (uint32_t i = 0; i < r.results; i++)
             values[i] = emit_combine(f->e, r.kind, scalar_of(&r, i),
                                      gen_scalar(f, inst->operands[r.n + i]), values[i]);
