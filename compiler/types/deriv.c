@@ -3,107 +3,6 @@
 
 #include <string.h>
 
-/* ---- requests from the source ---- */
-
-/* Names of parameters. */
-static bool take_names(FnChecker *f, const AstOption *option, const Sym **out, uint32_t *n) {
-    Sym *names = ARENA_ARRAY(f->c->arena, Sym, option->args.len);
-    for (uint32_t k = 0; k < option->args.len; k++) {
-        AstNode *arg = option->args.at[k];
-        if (arg->kind == AST_Arg) arg = AST_AS(Arg, arg)->value;
-        if (arg->kind != AST_Name) {
-            diag_report(f->c->diags, DIAG_DERIV_OPTION, arg->span, "%s takes names of parameters",
-                        option->name.sym->text);
-            return false;
-        }
-        names[k] = AST_AS(Name, arg)->name.sym;
-    }
-    *out = names;
-    *n = option->args.len;
-    return true;
-}
-
-static bool take_batch(FnChecker *f, const AstOption *option, DerivRequest *request) {
-    AstNode *arg = option->args.at[0];
-    if (arg->kind == AST_Arg) arg = AST_AS(Arg, arg)->value;
-    AstActivity word = {.kind = ACT_BATCH, .width = arg};
-    return deriv_word_width(f, &word, &request->spec.width);
-}
-
-/* The options; IN: which operators have it. */
-enum { OF_GRAD = 1, OF_JVP = 2, OF_SPLIT = 4 };
-typedef struct OptionRow {
-    const char *name;
-    int in;
-    int args; /* 0, 1, or -1: one or more */
-    bool later;
-} OptionRow;
-static const OptionRow option_rows[] = {
-    {"primal", OF_GRAD | OF_JVP | OF_SPLIT, 0, false},
-    {"seed", OF_GRAD, 0, false},
-    {"wrt", OF_GRAD | OF_JVP | OF_SPLIT, -1, false},
-    {"batch", OF_GRAD | OF_JVP | OF_SPLIT, 1, false},
-    {"strong_zero", OF_GRAD | OF_JVP | OF_SPLIT, 0, false},
-    {"holomorphic", OF_GRAD, 0, false},
-    {"unmodified", OF_SPLIT, -1, false},
-    {"checkpoint", OF_GRAD | OF_SPLIT, 1, true},
-};
-enum { OPTION_ROWS = sizeof option_rows / sizeof *option_rows };
-
-static const OptionRow *find_option(FnChecker *f, const AstOption *option, int operator) {
-    const char *names[OPTION_ROWS];
-    size_t n = 0;
-    for (size_t k = 0; k < OPTION_ROWS; k++) {
-        if (!(option_rows[k].in & operator)) continue;
-        if (!strcmp(option_rows[k].name, option->name.sym->text)) return &option_rows[k];
-        names[n++] = option_rows[k].name;
-    }
-    diag_report(f->c->diags, DIAG_DERIV_OPTION, option->node.span, "there is no option `%s` here",
-                option->name.sym->text);
-    const char *close = diag_closest(option->name.sym->text, names, n);
-    if (close) diag_help(f->c->diags, (Span){0, 0}, "did you mean `%s`?", close);
-    return NULL;
-}
-
-static bool parse_option(FnChecker *f, AstOption *option, int operator, DerivRequest *request) {
-    const OptionRow *row = find_option(f, option, operator);
-    if (!row) return false;
-    if (row->later) {
-        diag_report(f->c->diags, DIAG_NOT_YET, option->node.span,
-                    "the option `%s` is not supported yet", row->name);
-        return false;
-    }
-    bool right = row->args < 0 ? option->args.len > 0 : option->args.len == (uint32_t)row->args;
-    if (!right) {
-        diag_report(f->c->diags, DIAG_DERIV_OPTION, option->node.span,
-                    row->args == 0 ? "`%s` takes no argument" : "`%s` needs an argument", row->name);
-        return false;
-    }
-    if (!strcmp(row->name, "primal")) request->spec.primal = true;
-    else if (!strcmp(row->name, "seed")) request->spec.seed = true;
-    else if (!strcmp(row->name, "strong_zero")) request->spec.strong_zero = true;
-    else if (!strcmp(row->name, "holomorphic")) request->spec.holomorphic = true;
-    else if (!strcmp(row->name, "wrt"))
-        return take_names(f, option, &request->wrt, &request->nwrt);
-    else if (!strcmp(row->name, "unmodified"))
-        return take_names(f, option, &request->unmodified, &request->nunmodified);
-    else if (!strcmp(row->name, "batch")) return take_batch(f, option, request);
-    return true;
-}
-
-static DerivRequest *parse_request(FnChecker *f, AstDeriv *node) {
-    static const int operators[] = {OF_GRAD, OF_JVP, OF_SPLIT};
-    static const DerivPart parts[] = {DERIV_PART_GRAD, DERIV_PART_JVP, DERIV_PART_FORWARD};
-    DerivRequest *request = ARENA_NEW(f->c->arena, DerivRequest);
-    request->span = node->node.span;
-    request->spec.part = parts[node->op];
-    request->spec.deferred = node->deferred;
-    for (uint32_t k = 0; k < node->options.len; k++)
-        if (!parse_option(f, AST_AS(Option, node->options.at[k]), operators[node->op], request))
-            return NULL;
-    return request;
-}
-
 static const char *const part_names[] = {"grad", "jvp", "split", "split"};
 
 /* A function value for the request: one for each request, so that its type is one, too. */
@@ -198,7 +97,7 @@ static void activities_of_parameter(FnChecker *f, const AstNode *operand, DerivR
 
 /* Operator and operand, checked against each other as far as can be; NULL after reporting. */
 static Tree *check_operator(FnChecker *f, AstDeriv *node, DerivRequest **request) {
-    *request = parse_request(f, node);
+    *request = deriv_parse_request(f, node);
     Tree *operand = check_operand(f, node->operand);
     if (!*request || !operand || !is_known(f, *request, operand->type->fn, node->node.span))
         return NULL;

@@ -30,6 +30,8 @@ typedef struct DerivParam {
     Span span;        /* of its declaration; may be nowhere */
 } DerivParam;
 
+/* What an operator and its options ask for; NULL after reporting. */
+DerivRequest *deriv_parse_request(FnChecker *f, AstDeriv *node);
 /* The parameters of a function value, captures left out; false after reporting. */
 bool deriv_params(FnChecker *f, const FnValue *base, Span span, uint32_t *n, DerivParam **params);
 /* Does the instance of a function value depend on the types of its arguments? */

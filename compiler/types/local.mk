@@ -12,6 +12,7 @@ libdslc_la_SOURCES += \
   %D%/comp.c \
   %D%/construct.c \
   %D%/default.c \
+  %D%/deriv-option.c \
   %D%/deriv-request.c \
   %D%/deriv-sig.c \
   %D%/deriv.c %D%/deriv.h \
