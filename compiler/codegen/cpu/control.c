@@ -120,6 +120,16 @@ void loop_open_group(Fn *f) {
     g->used_libm = false;
 }
 
+LLVMMetadataRef loop_as_it_is(Fn *f) {
+    Emit *e = f->e;
+    LLVMMetadataRef disable = text_node(e, "llvm.loop.unroll.disable");
+    LLVMMetadataRef width[] = {text_node(e, "llvm.loop.vectorize.width"),
+                               LLVMValueAsMetadata(emit_int32(e, 1))};
+    LLVMMetadataRef parts[] = {NULL, LLVMMDNodeInContext2(e->context, &disable, 1),
+                               LLVMMDNodeInContext2(e->context, width, 2)};
+    return loop_node(e, parts, 3);
+}
+
 LLVMMetadataRef loop_close_group(Fn *f, bool fold_tail) {
     Emit *e = f->e;
     LLVMMetadataRef accesses[] = {text_node(e, "llvm.loop.parallel_accesses"),

@@ -134,6 +134,8 @@ void gen_loop_close(Fn *f, Loop *loop, LLVMMetadataRef metadata);
 void loop_open_group(Fn *f);
 /* Closes the group; the loop's metadata, with tail folding if its body calls vector functions. */
 LLVMMetadataRef loop_close_group(Fn *f, bool fold_tail);
+/* Metadata of a loop that is short, or wide already: not to be unrolled or vectorised. */
+LLVMMetadataRef loop_as_it_is(Fn *f);
 void loop_phi(Loop *loop, LLVMValueRef phi, LLVMValueRef init, LLVMValueRef next,
               LLVMBasicBlockRef latch);
 

@@ -68,7 +68,10 @@ static void sum_few(Reduction *r, uint32_t k, LLVMValueRef *sums) {
         LLVMValueRef next = emit_combine(e, r->kind, scalar_of(r, i), sums[i], values[i]);
         loop_phi(&loop, sums[i], sum_identity(e, r->kind, scalar_of(r, i)), next, latch);
     }
-    gen_loop_close(f, &loop, loop_close_group(f, false));
+    LLVMMetadataRef parallel = loop_close_group(f, false);
+    int64_t known;
+    bool unknown = !ir_const_int(r->inst->operands[k], &known);
+    gen_loop_close(f, &loop, unknown ? loop_as_it_is(f) : parallel);
 }
 
 /* A is the phi of itself and B. */
@@ -138,7 +141,7 @@ static void all_blocks(Reduction *r, uint32_t k, LLVMValueRef *sums, SumBlock bl
     LLVMPositionBuilderAtEnd(e->b, push);
     for (uint32_t i = 0; i < r->results; i++)
         sum_push(f, r->kind, scalar_of(r, i), stacks[i], loop.i, one[i]);
-    gen_loop_close(f, &loop, NULL);
+    gen_loop_close(f, &loop, loop_as_it_is(f));
     for (uint32_t i = 0; i < r->results; i++)
         sums[i] = sum_finish(f, r->kind, scalar_of(r, i), stacks[i], blocks);
     LLVMBasicBlockRef from_many = LLVMGetInsertBlock(e->b);
@@ -189,7 +192,7 @@ static void wide_block(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRe
         loop_phi(&loop, phis[i], none,
                  emit_combine(e, r->kind, scalar_of(r, i), phis[i], values[i]), latch);
     }
-    gen_loop_close(f, &loop, NULL);
+    gen_loop_close(f, &loop, loop_as_it_is(f));
     LLVMBasicBlockRef whole = LLVMGetInsertBlock(e->b), rest = gen_block(f, "rest"),
                       fold = gen_block(f, "fold");
     LLVMValueRef left = LLVMBuildAnd(e->b, len, gen_int(e, SUM_LANES - 1), "");
