@@ -85,7 +85,8 @@ struct AdlContext {
     int64_t live_bytes;                   /* in blocks that are alive */
     int64_t peak_bytes;                   /* the most that was */
     const struct AdlArguments *arguments; /* of the program, or NULL */
-    int64_t spare[3];
+    int64_t library_place; /* bytes of MESSAGE that name a place in the library, else 0 */
+    int64_t spare[2];
 };
 
 /* Where in the source an operation stands; a constant. */
@@ -94,6 +95,8 @@ typedef struct AdlSite {
     const char *function; /* may be NULL */
     int32_t line;         /* 0: unknown */
     int32_t column;
+    int32_t library; /* 1: of the standard library, so that a caller's place says more */
+    int32_t spare;
 } AdlSite;
 
 /* A text: not zero-terminated, may hold zero bytes.  Its bytes are the data of a block. */
@@ -275,7 +278,7 @@ typedef enum AdlCallAttr {
 #define ADL_LAYOUT_ASSERT(condition) _Static_assert(condition, "layout changed: " #condition)
 ADL_LAYOUT_ASSERT(sizeof(AdlBlock) == 64);
 ADL_LAYOUT_ASSERT(sizeof(AdlContext) == 128);
-ADL_LAYOUT_ASSERT(sizeof(AdlSite) == 24);
+ADL_LAYOUT_ASSERT(sizeof(AdlSite) == 32);
 ADL_LAYOUT_ASSERT(sizeof(AdlStr) == 16);
 ADL_LAYOUT_ASSERT(sizeof(AdlArg) == 24);
 ADL_LAYOUT_ASSERT(sizeof(AdlChunk) == 64);

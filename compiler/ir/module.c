@@ -333,6 +333,7 @@ IrFunc *ir_deriv(IrModule *module, IrDerivMode mode, IrFunc *base, const uint8_t
     IrFunc *func = ir_func_alloc(module, name, in.n, in.types, in.names, out.n, out.types);
     func->deriv = deriv;
     func->pos = base->pos;
+    func->flags |= base->flags & IR_FUNC_LIBRARY;
     ir_deriv_enter(func);
     return func;
 }

@@ -71,7 +71,8 @@ IrFunc *lower_func(Lower *lw, const Instance *inst) {
     vec_free(&s.results);
     func->pos = inst->span.begin;
     if (inst->small) func->flags |= IR_FUNC_INLINE;
-    if (inst->decl && inst->decl->module->is_std) func->flags |= IR_FUNC_LIBRARY;
+    if ((inst->decl && inst->decl->module->is_std) || sources_in_library(lw->sources, func->pos))
+        func->flags |= IR_FUNC_LIBRARY;
     if (inst->kind == INSTANCE_EXTERN) make_extern(lw, inst, func);
     else vec_push(&lw->pending, (Instance *)inst);
     map_setp(&lw->funcs, inst, func);

@@ -128,6 +128,7 @@ static Module *load_used(ModuleSet *set, Module *from, const AstUse *use) {
     if (!m) {
         SourceFile *file = source_load(set->sources, set->diags, path, use->path->span);
         if (!file) return NULL;
+        if (is_std) sources_mark_library(set->sources, file);
         m = module_new(set, intern(set->interner, name), file, is_std);
         module_read(set, m);
     } else if (m->loading) {
@@ -204,6 +205,7 @@ static Module *load_std(ModuleSet *set, const char *name) {
     if (!path) return NULL;
     SourceFile *file = source_load(set->sources, set->diags, path, (Span){0});
     if (!file) return NULL;
+    sources_mark_library(set->sources, file);
     Module *m = module_new(set, intern(set->interner, name), file, true);
     if (!strcmp(name, "prelude")) set->prelude = m;
     module_read(set, m);

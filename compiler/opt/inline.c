@@ -52,10 +52,13 @@ static bool worth_it(const Inliner *in, const IrInst *call) {
     return in->calls[callee->id] == 1 && !(callee->flags & IR_FUNC_ROOT);
 }
 
-/* Whoever calls the library wants to see his own line. */
-static void move_position(IrInst *inst, void *pos) {
-    inst->pos = *(Pos *)pos;
-    for (uint32_t r = 0; r < inst->nregions; r++) ir_walk(inst->regions[r], move_position, pos);
+/* Whoever calls the library wants to see his own line; what the library calls of his (a lambda that
+   was put in there) has it already. */
+static void move_position(IrInst *inst, void *data) {
+    const IrInst *call = data;
+    const Sources *sources = call->func->module->sources;
+    if (!sources || !inst->pos || sources_in_library(sources, inst->pos)) inst->pos = call->pos;
+    for (uint32_t r = 0; r < inst->nregions; r++) ir_walk(inst->regions[r], move_position, data);
 }
 
 static void inline_call(Inliner *in, IrInst *call) {
@@ -70,7 +73,7 @@ static void inline_call(Inliner *in, IrInst *call) {
     IrValue **results = ir_clone_body(&b, callee->body, &map);
     if ((callee->flags & IR_FUNC_LIBRARY) && !(caller->flags & IR_FUNC_LIBRARY))
         for (IrInst *i = before ? before->next : call->parent->first; i != call; i = i->next)
-            move_position(i, &call->pos);
+            move_position(i, call);
     for (uint32_t k = 0; k < call->nresults; k++) ir_replace(call->results[k], results[k]);
     ir_remove(call);
     map_free(&map);

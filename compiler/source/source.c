@@ -48,6 +48,16 @@ const SourceFile *sources_file(const Sources *sources, Pos pos) {
     return sources->files.at[low];
 }
 
+void sources_mark_library(Sources *sources, const SourceFile *file) {
+    for (uint32_t i = 0; i < sources->files.len; i++)
+        if (sources->files.at[i] == file) sources->files.at[i]->library = true;
+}
+
+bool sources_in_library(const Sources *sources, Pos pos) {
+    const SourceFile *file = sources_file(sources, pos);
+    return file && file->library;
+}
+
 void source_line_col(const SourceFile *file, Pos pos, uint32_t *line, uint32_t *col) {
     uint32_t offset = pos < file->base ? 0 : pos - file->base;
     if (offset > file->len) offset = file->len;

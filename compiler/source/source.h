@@ -22,6 +22,7 @@ typedef struct SourceFile {
     Pos base;        /* position of text[0] */
     uint32_t *lines; /* offsets of line starts */
     uint32_t nlines;
+    bool library; /* of the standard library: errors in it are told at the call */
 } SourceFile;
 
 typedef struct Sources {
@@ -34,6 +35,8 @@ void sources_init(Sources *sources, Arena *arena);
 void sources_free(Sources *sources);
 /* Adds a text under a path; TEXT is copied.  NULL if the session's position space is full. */
 SourceFile *sources_add(Sources *sources, const char *path, const char *text, size_t len);
+void sources_mark_library(Sources *sources, const SourceFile *file);
+bool sources_in_library(const Sources *sources, Pos pos);
 const SourceFile *sources_file(const Sources *sources, Pos pos); /* NULL for nowhere */
 /* Line and column (in code points), both from 1. */
 void source_line_col(const SourceFile *file, Pos pos, uint32_t *line, uint32_t *col);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/allocator.h"
+#include "core/lock.h"
 #include "core/text.h"
 
 static _Thread_local char last_message[4096];
@@ -53,14 +54,42 @@ static void start(Text *text, const AdlSite *site) {
         text_printf(text, "%s: ", site->file);
 }
 
-/* Moves TEXT into CONTEXT; without memory for it the message is that of the code. */
-static void finish(AdlContext *context, Text *text) {
+/* Moves TEXT, PLACE bytes of which name a place in the library, into CONTEXT; without memory for it
+   the message is that of the code. */
+static void finish(AdlContext *context, Text *text, size_t place) {
     if (text->failed || !text->ptr) {
         text_free(text);
         return;
     }
+    lock_take(&context->lock);
     context->message = text->ptr;
     context->message_bytes = (int64_t)text->cap;
+    context->library_place = (int64_t)place;
+    lock_give(&context->lock);
+}
+
+/* The bytes of TEXT, which start() began, that name a place in the library. */
+static size_t library_place(const Text *text, const AdlSite *site) {
+    return site && site->library ? text->len : 0;
+}
+
+int32_t adl__fail_called(AdlContext *context, int32_t code, const AdlSite *site) {
+    lock_take(&context->lock);
+    if (context->message && context->library_place) {
+        Text text = {0};
+        start(&text, site);
+        text_add(&text, context->message + context->library_place);
+        if (text.failed || !text.ptr) {
+            text_free(&text);
+        } else {
+            allocator_give(context->message, (size_t)context->message_bytes);
+            context->message = text.ptr;
+            context->message_bytes = (int64_t)text.cap;
+            context->library_place = 0;
+        }
+    }
+    lock_give(&context->lock);
+    return code;
 }
 
 int32_t error_note(AdlContext *context, int32_t code, const AdlSite *site, const char *format,
@@ -68,6 +97,7 @@ int32_t error_note(AdlContext *context, int32_t code, const AdlSite *site, const
     if (!claim(context, code)) return code;
     Text text = {0};
     start(&text, site);
+    size_t place = library_place(&text, site);
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
@@ -84,7 +114,7 @@ int32_t error_note(AdlContext *context, int32_t code, const AdlSite *site, const
         if (room != small) allocator_give(room, bytes);
     }
     va_end(again);
-    finish(context, &text);
+    finish(context, &text, place);
     return code;
 }
 
@@ -126,8 +156,9 @@ int32_t adl__fail(AdlContext *context, int32_t code, const AdlSite *site, const 
     if (!claim(context, code)) return code;
     Text text = {0};
     start(&text, site);
+    size_t place = library_place(&text, site);
     expand(&text, template, count, args);
-    finish(context, &text);
+    finish(context, &text, place);
     return code;
 }
 

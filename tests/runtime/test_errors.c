@@ -3,7 +3,7 @@
 
 #include "support.h"
 
-static const AdlSite site = {"model.adl", "nll", 12, 5};
+static const AdlSite site = {"model.adl", "nll", 12, 5, 0, 0};
 
 START_TEST(the_message_names_the_line) {
     AdlContext context;
@@ -63,6 +63,27 @@ START_TEST(a_long_message_is_cut_between_characters) {
 }
 END_TEST
 
+START_TEST(the_library_is_told_at_the_call) {
+    static const AdlSite inside = {"prelude.adl", "max", 228, 5, 1, 0};
+    static const AdlSite other = {"other.adl", "f", 1, 1, 0, 0};
+    AdlContext context;
+    adl__context_begin(&context);
+    adl__fail_text(&context, ADL_ERROR_EMPTY, &inside, "max of nothing");
+    ck_assert_int_eq(adl__fail_called(&context, ADL_ERROR_EMPTY, &site), ADL_ERROR_EMPTY);
+    adl__fail_called(&context, ADL_ERROR_EMPTY, &other);
+    ck_failed(&context, ADL_ERROR_EMPTY, "model.adl:12: max of nothing");
+    /* What the library calls keeps its place. */
+    adl__context_begin(&context);
+    adl__fail_text(&context, ADL_ERROR_DOMAIN, &site, "division by zero");
+    adl__fail_called(&context, ADL_ERROR_DOMAIN, &other);
+    ck_failed(&context, ADL_ERROR_DOMAIN, "model.adl:12: division by zero");
+    /* Nobody's call: the library's own place. */
+    adl__context_begin(&context);
+    adl__fail_index(&context, &inside, 7, 5, -1, "x");
+    ck_failed(&context, ADL_ERROR_INDEX, "prelude.adl:228: index 7 is out of range 0..5 for x");
+}
+END_TEST
+
 START_TEST(without_memory_the_code_speaks) {
     AdlContext context;
     failing_install(1);
@@ -89,6 +110,7 @@ TCase *tests_of_errors(void) {
     tcase_add_test(tests, the_first_error_wins);
     tcase_add_test(tests, success_leaves_the_last_message);
     tcase_add_test(tests, a_long_message_is_cut_between_characters);
+    tcase_add_test(tests, the_library_is_told_at_the_call);
     tcase_add_test(tests, without_memory_the_code_speaks);
     tcase_add_test(tests, every_code_has_a_text);
     return tests;

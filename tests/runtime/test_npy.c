@@ -8,7 +8,7 @@
 #include "support.h"
 
 static AdlContext context;
-static const AdlSite site = {"m.adl", "main", 4, 1};
+static const AdlSite site = {"m.adl", "main", 4, 1, 0, 0};
 static void *data;
 static int64_t dims[ADL_MAX_RANK];
 static const char *path;

@@ -30,7 +30,7 @@ static int32_t run(AdlContext *context, AdlParamValue *values, int32_t *status) 
         AdlStr word;
         ck_assert_int_eq(adl__args_get(context, NULL, 0, &word), 0);
         ck_assert_int_eq(adl__str_equal(word.ptr, word.len, S("word")), 1);
-        AdlSite site = {"p.adl", "main", 3, 1};
+        AdlSite site = {"p.adl", "main", 3, 1, 0, 0};
         return adl__args_get(context, &site, seen_args, &word);
     }
     adl__print(context, S("printed"));
