@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "ir/export.h"
+
 typedef struct Depends {
     IrFunc *func;
     bool is_done;
@@ -94,4 +96,63 @@ bool ad_depends(Ad *ad, IrFunc *func, uint32_t p, uint32_t r) {
         d = map_getp(&ad->depends, func);
     }
     return d->on[(size_t)p * func->nresults + r];
+}
+
+/* ---- derivatives that are zero ---- */
+
+typedef struct Requests {
+    Map sites; /* a derivative to where it is asked for first, a Pos */
+} Requests;
+
+static void note_request(IrInst *inst, void *data) {
+    Requests *r = data;
+    if (inst->op != IR_CALL || inst->func->deriv.mode == IR_DERIV_NONE || !inst->pos) return;
+    if (!map_hasp(&r->sites, inst->func))
+        map_setp(&r->sites, inst->func, (void *)(uintptr_t)inst->pos);
+}
+
+/* Is every result that FUNC differentiates free of every parameter? */
+static bool gives_nothing(Ad *ad, const IrFunc *func) {
+    const IrDeriv *deriv = &func->deriv;
+    for (uint32_t p = 0; p < deriv->base->nparams; p++)
+        for (uint32_t r = 0; deriv->in_active[p] && r < deriv->base->nresults; r++)
+            if (deriv->out_active[r] && ad_depends(ad, deriv->base, p, r)) return false;
+    return true;
+}
+
+static void find_derivative(IrInst *inst, void *data) {
+    if (inst->op == IR_CALL && inst->func->deriv.mode != IR_DERIV_NONE) *(bool *)data = true;
+}
+
+/* Derivatives of derivatives may well be zero, and those that the library asks for are its own. */
+static bool may_be_zero(const IrFunc *base) {
+    bool derived = base->deriv.mode != IR_DERIV_NONE;
+    if (base->body) ir_walk(base->body, find_derivative, &derived);
+    return derived || (base->flags & IR_FUNC_LIBRARY);
+}
+
+void ad_warn_of_zeros(Ad *ad, uint32_t n) {
+    const IrModule *module = ad->module;
+    Requests requests = {0};
+    for (uint32_t k = 0; k < module->exports.len; k++) {
+        IrFunc *func = module->exports.at[k]->func;
+        if (func && func->deriv.mode != IR_DERIV_NONE)
+            map_setp(&requests.sites, func, (void *)(uintptr_t)module->exports.at[k]->pos);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        IrFunc *func = module->funcs.at[k];
+        if (func->body && func->deriv.mode == IR_DERIV_NONE && !(func->flags & IR_FUNC_LIBRARY))
+            ir_walk(func->body, note_request, &requests);
+    }
+    for (uint32_t k = 0; k < requests.sites.len; k++) {
+        const IrFunc *func = (const IrFunc *)(uintptr_t)requests.sites.keys[k];
+        Pos pos = (Pos)(uintptr_t)requests.sites.values[k];
+        const IrFunc *base = func->deriv.base;
+        if (func->deriv.mode == IR_DERIV_REVERSE || may_be_zero(base) || !gives_nothing(ad, func))
+            continue;
+        diag_report(ad->diags, DIAG_ZERO_DERIVATIVE, (Span){pos, pos},
+                    "this derivative is zero: no result of `%s` depends on what is differentiated",
+                    base->name);
+    }
+    map_free(&requests.sites);
 }

@@ -59,6 +59,9 @@ void ad_activity(Ad *ad, const IrFunc *base, const uint8_t *in_active, const uin
                  Bitset *active);
 /* Does result R of a call of FUNC depend on parameter P in a way that has a derivative? */
 bool ad_depends(Ad *ad, IrFunc *func, uint32_t p, uint32_t r);
+/* Warns of requests in the first N functions, those of the source, whose derivatives are zero whatever
+   the arguments are. */
+void ad_warn_of_zeros(Ad *ad, uint32_t n);
 /* Values of BASE (by id) that depend on PARAM so. */
 void ad_varied(Ad *ad, const IrFunc *base, uint32_t param, Bitset *varied);
 /* Bit k: the tangent that the rule of a scalar function gives depends on the tangent of argument k.

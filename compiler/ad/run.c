@@ -61,7 +61,7 @@ static void add_tape(Ad *ad, Signature *signature) {
 /* What a derivative takes over from the function it is made of. */
 static IrFunc *inherit(IrFunc *func, const IrFunc *base) {
     func->purity = base->purity;
-    func->flags |= base->flags & IR_FUNC_INLINE;
+    func->flags |= base->flags & (IR_FUNC_INLINE | IR_FUNC_LIBRARY);
     return func;
 }
 
@@ -281,10 +281,12 @@ static void find_endless(Ad *ad) {
 
 void ad_run(IrModule *module, Diags *diags) {
     Ad ad = {.module = module, .diags = diags, .arena = arena_new()};
+    uint32_t given = module->funcs.len;
     find_endless(&ad);
     for (uint32_t i = 0; i < module->funcs.len; i++) (void)ir_func_pure(module->funcs.at[i]);
     for (uint32_t i = 0; i < module->funcs.len && !ad.failed; i++)
         make_func(&ad, module->funcs.at[i]);
+    if (!ad.failed) ad_warn_of_zeros(&ad, given);
     ir_forget_purity(module);
     arena_free(ad.arena);
     map_free(&ad.by_func);

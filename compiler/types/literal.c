@@ -60,11 +60,13 @@ static bool call_flexible(FnChecker *f, const AstCall *call) {
         (!sig->ret || !sig->generics->len || !type_is_generic(sig->ret->type, sig->generics)))
         return false;
     for (uint32_t i = 0; i < call->args.len; i++) {
-        const AstArg *arg = (const AstArg *)call->args.at[i];
-        bool matters = !sig || found.math >= 0 || arg->name.sym || i >= sig->nparams ||
+        const AstNode *node = call->args.at[i];
+        const AstArg *arg = node->kind == AST_Arg ? (const AstArg *)node : NULL; /* else a head */
+        bool named = arg && arg->name.sym;
+        bool matters = !sig || found.math >= 0 || named || i >= sig->nparams ||
                        sig->params[i].generic;
         if (sig && i < sig->nparams && sig->params[i].is_fn) return false;
-        if (matters && !is_flexible(f, arg->value)) return false;
+        if (matters && !is_flexible(f, arg ? arg->value : node)) return false;
     }
     return true;
 }
@@ -201,25 +203,40 @@ Tree *check_literal(FnChecker *f, AstNode *node, Type expected, bool negative) {
 
 /* ---- strings ---- */
 
+/* What the runtime's forms take, but nothing that hides a type: no integer as %f, no bool as %d. */
 static bool form_fits(Type type, char conversion) {
     Type elem = elem_of(type);
-    if (is_integer(elem)) return strchr("diuxXoc", conversion) != NULL;
+    if (is_integer(elem)) return strchr("diuxXob", conversion) != NULL;
     if (is_floating(elem) || is_complex(elem)) return strchr("eEfFgGaA", conversion) != NULL;
     if (is_bool(elem) || elem->kind == TYPE_STR) return conversion == 's';
     return false;
 }
 
+/* Digits at *P up to END: a width or precision that the runtime takes? */
+static bool form_number(const char **p, const char *end) {
+    int number = 0;
+    for (; *p < end && **p >= '0' && **p <= '9'; ++*p)
+        if (number < 100000) number = number * 10 + (**p - '0');
+    return number <= 9999;
+}
+
 static void check_form(FnChecker *f, const AstStrPart *part, Type type) {
     const char *p = part->form.at, *end = p + part->form.len;
     while (p < end && strchr("-+ #0", *p)) p++;
-    while (p < end && *p >= '0' && *p <= '9') p++;
-    if (p < end && *p == '.')
-        for (p++; p < end && *p >= '0' && *p <= '9';) p++;
-    if (p + 1 == end && form_fits(type, *p)) return;
+    bool sizes = form_number(&p, end);
+    if (p < end && *p == '.') {
+        p++;
+        sizes = form_number(&p, end) && sizes;
+    }
+    Type elem = elem_of(type);
+    bool known = elem->kind == TYPE_SCALAR || elem->kind == TYPE_STR;
+    if (sizes && known && (p == end || (p + 1 == end && form_fits(type, *p)))) return;
     diag_report(f->c->diags, DIAG_FORM, part->node.span, "`%.*s` is no form for a value of type %s",
                 (int)part->form.len, part->form.at, tt(f, type));
-    diag_help(f->c->diags, (Span){0},
-              "integers take d, x, o; floats f, e, g, a; strings and bools s");
+    if (sizes)
+        diag_help(f->c->diags, (Span){0},
+                  "integers take d, x, o, b; floats f, e, g, a; strings and bools s");
+    else diag_help(f->c->diags, (Span){0}, "a width or precision is at most 9999");
 }
 
 static Tree *str_part(FnChecker *f, AstStrPart *part) {
