@@ -188,10 +188,15 @@ static void describe(StrBuf *out, const IrModule *module, const IrExport *export
 
 /* ---- the file ---- */
 
+/* From the last part of a path.  C reserves names that begin with `_` and a capital; a name without
+   a letter (standard input) gives ADL. */
 static void add_guard(StrBuf *out, const char *name) {
     const char *slash = strrchr(name, '/');
-    for (const char *c = slash ? slash + 1 : name; *c; c++)
-        strbuf_char(out, isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_');
+    if (slash) name = slash + 1;
+    while (*name && !isalnum((unsigned char)*name)) name++;
+    strbuf_add(out, !*name ? "ADL" : isdigit((unsigned char)*name) ? "H" : "");
+    for (; *name; name++)
+        strbuf_char(out, isalnum((unsigned char)*name) ? (char)toupper((unsigned char)*name) : '_');
     strbuf_add(out, "_INCLUDED");
 }
 
@@ -207,7 +212,6 @@ static bool uses_tapes(const IrModule *module) {
 void emit_header(StrBuf *out, const IrModule *module, const char *name, const char *prefix) {
     StrBuf guard = {0};
     if (!prefix) prefix = "";
-    strbuf_add(&guard, isdigit((unsigned char)name[0]) ? "H" : "");
     add_guard(&guard, name);
     strbuf_printf(out,
                   "/* Made by dslc.  Each function returns 0 or an error code; adl_strerror and\n"

@@ -40,6 +40,7 @@ typedef struct IrOption {
     bool has_default;       /* then the entry function of the same name + "$default" computes it */
     IrFunc *default_func;   /* (earlier options' values...) -> value */
     const char *default_text; /* as written, for --help */
+    const char *shape;        /* of an array, with the names of its sizes: "[n, 3]"; or NULL */
 } IrOption;
 
 typedef enum IrExportKind {

@@ -418,6 +418,23 @@ static IrFunc *main_entry(Lower *lw, const Instance *inst) {
     return func;
 }
 
+/* "[n, 3]" of an array: the sizes as they are called. */
+static const char *shape_text(Lower *lw, Type type) {
+    if (type->kind != TYPE_ARRAY) return NULL;
+    StrBuf text = {0};
+    for (uint32_t k = 0; k < type->rank; k++) {
+        Size size = type->dims[k];
+        strbuf_add(&text, k ? ", " : "[");
+        if (size->kind == SIZE_ANY || (size->kind == SIZE_VAR && !size->name))
+            strbuf_add(&text, "_");
+        else size_print(&text, size);
+    }
+    strbuf_add(&text, "]");
+    const char *kept = keep(lw, text.text);
+    strbuf_free(&text);
+    return kept;
+}
+
 static void export_main(Lower *lw, const Root *root) {
     const Instance *inst = root->instance;
     IrExport *export = ARENA_NEW(lw->module->arena, IrExport);
@@ -440,6 +457,7 @@ static void export_main(Lower *lw, const Root *root) {
             return;
         }
         option->type = shape->leaf[0].type;
+        option->shape = shape_text(lw, local->type);
         if (root->defaults && root->defaults[i]) {
             option->has_default = true;
             option->default_func = lower_func(lw, root->defaults[i]);

@@ -3,39 +3,45 @@
 
 /* ---- evaluation and checks ---- */
 
-static void check_range(Fn *f, const Sub *s, IrValue *hi, IrValue *dim, const char *name) {
-    IrValue *zero = emit_int(f, 0), *ok;
-    if (s->step) {
-        IrValue *steps = emit_sub(f, s->count, emit_int(f, 1));
-        IrValue *last = emit_add(f, s->start, emit_mul(f, steps, s->step));
-        ok = emit_and(f, emit_binary(f, IR_GE, s->start, zero),
-                      emit_binary(f, IR_LT, s->start, dim));
-        ok = emit_and(f, ok, emit_binary(f, IR_GE, last, zero));
-        ok = emit_and(f, ok, emit_binary(f, IR_LT, last, dim));
-    } else {
-        bool from_zero = size_nonneg(f, s->start), to_end = hi == dim;
-        int64_t a, b;
-        if (ir_const_int(hi, &a) && ir_const_int(dim, &b)) to_end = a <= b;
-        ok = from_zero ? emit_bool(f, true) : emit_binary(f, IR_GE, s->start, zero);
-        if (!to_end) ok = emit_and(f, ok, emit_binary(f, IR_LE, hi, dim));
+/* LO <= HI <= DIM, or downwards -1 <= HI <= LO < DIM: a slice that ends where it starts is empty, one
+   that ends before is a mistake.  DOWN: a bool, NULL where the step is known to be positive. */
+static void check_range(Fn *f, IrValue *lo, IrValue *hi, IrValue *dim, IrValue *down,
+                        const char *name) {
+    IrValue *zero = emit_int(f, 0), *args[] = {lo, hi, dim};
+    int64_t a, b;
+    bool to_end = hi == dim, constant = ir_const_int(lo, &a) && ir_const_int(hi, &b);
+    bool from_zero = size_nonneg(f, lo), from_start = from_zero && ir_const_int(lo, &a) && a == 0;
+    IrValue *order = constant ? emit_bool(f, a <= b) : emit_binary(f, IR_LE, lo, hi);
+    if (from_start && (to_end || size_nonneg(f, hi))) order = emit_bool(f, true);
+    if (ir_const_int(hi, &a) && ir_const_int(dim, &b)) to_end = a <= b;
+    IrValue *ok = from_zero ? emit_bool(f, true) : emit_binary(f, IR_GE, lo, zero);
+    if (!to_end) ok = emit_and(f, ok, emit_binary(f, IR_LE, hi, dim));
+    if (down) {
+        IrValue *below = emit_and(f, emit_binary(f, IR_LT, lo, dim),
+                                  emit_binary(f, IR_GE, hi, emit_int(f, -1)));
+        ok = irb_select(&f->b, down, below, ok);
+        order = irb_select(&f->b, down, emit_binary(f, IR_LE, hi, lo), order);
     }
-    if (emit_is_int(ok, 1)) return;
-    ok = emit_or(f, ok, emit_binary(f, IR_LE, s->count, zero));
-    IrValue *args[] = {s->start, hi, dim};
-    emit_check(
-        f, ok, LOWER_ERROR_INDEX,
-        module_text(f->lw, "the range {0}..{1} is out of 0..{2} for %s", name ? name : "an array"),
-        3, args);
+    name = name ? name : "an array";
+    emit_check(f, order, LOWER_ERROR_INDEX,
+               module_text(f->lw, "the slice {0}..{1} of %s ends before it starts", name), 2, args);
+    emit_check(f, ok, LOWER_ERROR_INDEX,
+               module_text(f->lw, "the range {0}..{1} is out of 0..{2} for %s", name), 3, args);
 }
 
 static void open_range(Fn *f, const TreeSub *tree, IrValue *dim, const char *name, Sub *s) {
     s->start = tree->lo ? emit_to_i64(f, lower_scalar(f, tree->lo)) : emit_int(f, 0);
-    IrValue *hi = tree->hi ? emit_to_i64(f, lower_scalar(f, tree->hi)) : dim;
+    IrValue *hi = tree->hi ? emit_to_i64(f, lower_scalar(f, tree->hi)) : dim, *down = NULL;
     s->step = tree->step ? emit_to_i64(f, lower_scalar(f, tree->step)) : NULL;
     if (s->step && emit_is_int(s->step, 1)) s->step = NULL;
-    s->count = emit_at_least_zero(f, emit_trip_count(f, s->start, hi, s->step));
+    IrValue *count = emit_trip_count(f, s->start, hi, s->step);
+    int64_t step;
+    if (s->step && !(ir_const_int(s->step, &step) && step > 0))
+        down = emit_binary(f, IR_LT, s->step, emit_int(f, 0));
+    check_range(f, s->start, hi, dim, down, name);
+    if (!f->lw->options->unchecked) size_note_checked(f, count);
+    s->count = emit_at_least_zero(f, count);
     size_note_nonneg(f, s->count);
-    check_range(f, s, hi, dim, name);
 }
 
 Sub *lower_subs(Fn *f, const TreeSub *subs, uint32_t n, IrValue *const *dims, const char *name) {

@@ -195,12 +195,29 @@ static void check_value_body(FnChecker *f, AstNode *node) {
     if (is_poison(value->type) && declared) f->inst->result = declared;
 }
 
+/* Parameter I of a lambda, in a variable of the type as written where that has sizes of the outside,
+   which are checked. */
+static Tree *lambda_param(FnChecker *f, uint32_t i) {
+    Local *local = f->inst->params[i];
+    Tree *value = make_local(f, local, local->span);
+    Type declared = f->info->declared[i];
+    if (!declared) return value;
+    const char *name = local->name ? local->name->text : NULL;
+    Require how = {.code = DIAG_ARGUMENT_TYPE,
+                   .size_code = DIAG_SIZE_ARGUMENT,
+                   .what = name ? arena_printf(f->c->arena, "argument `%s` of the lambda", name)
+                                : "the argument of the lambda",
+                   .have = name};
+    return require(f, value, declared, NULL, &how);
+}
+
 static void check_lambda_body(FnChecker *f, AstLambda *lambda) {
     Instance *inst = f->inst;
     const LambdaInfo *info = f->info->lambda;
     f->no_return = true;
     f->result = ty_poison(f);
     uint32_t ncap = inst->ncaptures;
+    bind_sizes(f); /* what is captured or a parameter hides them */
     for (uint32_t i = 0; i < info->nnames; i++) {
         Binding b = info->names[i];
         b.local = inst->params[i];
@@ -211,12 +228,14 @@ static void check_lambda_body(FnChecker *f, AstLambda *lambda) {
     for (uint32_t i = 0; i < lambda->params.len; i++) {
         AstLambdaParam *p = AST_AS(LambdaParam, lambda->params.at[i]);
         Local *local = inst->params[ncap + i];
-        if (p->pattern->kind == AST_PatName) {
+        bool declared = f->info->declared[ncap + i] != NULL;
+        if (p->pattern->kind == AST_PatName && !declared) {
             bind_local(f, local)->quiet = true;
-        } else if (p->pattern->kind == AST_PatTuple) {
-            Tree *arg = make_local(f, local, p->node.span);
+        } else if (p->pattern->kind != AST_PatSkip || declared) {
+            Tree *arg = lambda_param(f, ncap + i);
             Tree *let = make_args(f, T_LET, ty_unit(f), p->node.span, 1, &arg);
-            check_pattern(f, p->pattern, local->type, false, &let->pattern);
+            check_pattern(f, p->pattern, arg->type, false, &let->pattern);
+            if (p->pattern->kind == AST_PatName) vec_last(&f->scope).quiet = true;
             vec_push(&stmts, let);
         }
     }

@@ -57,7 +57,8 @@ struct InstanceInfo {
     Map sizes;            /* Sym -> Size: names in the parameters' types */
     Map bindable;         /* id of a size variable of the parameters -> the variable */
     Map fn_only;          /* the same for names that stand in fn types only */
-    Type *declared;       /* by parameter: TYPE_FN as declared, or NULL */
+    Type *declared;       /* by parameter: TYPE_FN as declared, or NULL; of a lambda: a type with sizes
+                             that are known outside */
     Type declared_result; /* as declared, with TYPE_FN in it; instance->result has FNVALs */
     Instance *asked_by;   /* whose body asked first */
     Span asked_at;

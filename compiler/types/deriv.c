@@ -360,6 +360,19 @@ static void fill_defaults(DerivCall *d, const FnValue *base) {
     }
 }
 
+/* "write `reverse(dx, seed: ..., tape)`": all that a reverse pass takes. */
+static void report_wanted(DerivCall *d, const DerivSpec *spec) {
+    StrBuf text = {0};
+    for (uint32_t s = 0; s < spec->nparams; s++) {
+        const char *name = spec->params[s].name ? spec->params[s].name->text : "_";
+        strbuf_printf(&text, "%s%s", s ? ", " : "", name);
+        if (spec->params[s].role == ROLE_SEED) strbuf_add(&text, ": ...");
+    }
+    diag_help(d->f->c->diags, (Span){0, 0}, "it is called as `%s(%s)`",
+              ast_text(d->f, d->call->callee), text.text ? text.text : "");
+    strbuf_free(&text);
+}
+
 /* What is left goes to the seed (and tape), by name or in order. */
 static bool fill_rest(DerivCall *d, const Instance *inst) {
     const DerivSpec *spec = inst->deriv;
@@ -371,6 +384,15 @@ static bool fill_rest(DerivCall *d, const Instance *inst) {
         if (to < spec->nparams) {
             d->args[to].node = d->rest[k];
             continue;
+        }
+        bool primal = d->rest_names[k] ? find_param(d, d->rest_names[k]) >= 0 : true;
+        if (spec->part == DERIV_PART_REVERSE && primal) {
+            diag_report(d->f->c->diags, DIAG_DERIV_ARGUMENTS, d->call->node.span,
+                        "a reverse pass takes no arguments of `%s`: what it needs of them is on the "
+                        "tape",
+                        spec->base_instance->name);
+            report_wanted(d, spec);
+            return false;
         }
         if (d->rest_names[k])
             diag_report(d->f->c->diags, DIAG_DERIV_ARGUMENTS, d->rest[k]->span,

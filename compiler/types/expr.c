@@ -273,6 +273,31 @@ static bool same_element(FnChecker *f, Tree *node, const Tree *first, const Tree
                              "this row", DIAG_ROWS);
 }
 
+/* What rows of bare literals are together: *SCALAR is raised to it.  False: there is more in them. */
+static bool rows_of_literals(const AstNode *node, Scalar *scalar) {
+    switch ((AstKind)node->kind) {
+    case AST_Int: return true;
+    case AST_Name:
+    case AST_Float:
+        if (*scalar == SCALAR_I64) *scalar = SCALAR_F64;
+        return true;
+    case AST_Imag: *scalar = SCALAR_C128; return true;
+    case AST_Unary: return rows_of_literals(((const AstUnary *)node)->arg, scalar);
+    case AST_Binary: {
+        const AstBinary *b = (const AstBinary *)node;
+        return rows_of_literals(b->left, scalar) &&
+               (b->op == AST_OP_POW || rows_of_literals(b->right, scalar));
+    }
+    case AST_Array: {
+        const AstList *parts = &((const AstArray *)node)->parts;
+        for (uint32_t i = 0; i < parts->len; i++)
+            if (!rows_of_literals(parts->at[i], scalar)) return false;
+        return parts->len > 0;
+    }
+    default: return false;
+    }
+}
+
 Tree *check_array(FnChecker *f, AstArray *node, Type expected) {
     Span span = node->node.span;
     uint32_t n = node->parts.len;
@@ -297,6 +322,10 @@ Tree *check_array(FnChecker *f, AstArray *node, Type expected) {
             if (is_poison(first->type)) return first;
             hint = first->type;
         }
+    Scalar scalar = SCALAR_I64;
+    if (!first && !hint && node->parts.at[0]->kind == AST_Array &&
+        rows_of_literals(&node->node, &scalar))
+        hint = type_scalar(f->c->types, scalar);
     if (!first && !hint) { /* one decimal literal makes all of them decimal */
         for (uint32_t i = 0; i < n; i++) {
             Tree *probe = parts[i] = check_value(f, node->parts.at[i], hint);

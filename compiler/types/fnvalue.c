@@ -171,14 +171,49 @@ static Type canonical_type(Canonical *canon, Type type) {
     return type_map_sizes(canon->c->types, canon->fresh ? type : type, canonical_dim, canon);
 }
 
-/* The types of a lambda's parameters: as written where written, else as the arguments'. */
+static Sym lambda_param_name(const AstLambda *lambda, uint32_t i) {
+    AstNode *pattern = AST_AS(LambdaParam, lambda->params.at[i])->pattern;
+    return pattern->kind == AST_PatName ? ((AstPatName *)pattern)->name.sym : NULL;
+}
+
+typedef struct Outside {
+    Map vars; /* id of a size variable that is known outside the lambda -> it */
+} Outside;
+
+static bool is_outside(Size var, void *data) {
+    return map_has(&((Outside *)data)->vars, var->id);
+}
+
+static bool add_outside(Size var, void *data) {
+    map_set(&((Outside *)data)->vars, var->id, (void *)var);
+    return false;
+}
+
+static Size forget_outside(TypeTable *t, Size size, void *data) {
+    return size_mentions(size, is_outside, data) ? size_var(t, NULL) : size;
+}
+
+/* The types of a lambda's parameters: as written where written, else as the arguments'.  Where a
+   written one has sizes of the outside, the parameter takes any, and the body begins with a check
+   against DECLARED. */
 static bool lambda_types(Checker *c, const LambdaInfo *info, Instance *inst, uint32_t nargs,
-                         const Type *arg_types, Span span, Type *out) {
+                         const Type *arg_types, Span span, Type *out,
+                         Type *declared) {
+    Outside outside = {0};
     AstLambda *lambda = info->value->lambda;
     InstanceInfo *ii = info_of(c, inst);
-    for (uint32_t i = 0; i < info->nnames; i++)
-        if (info->names[i].local->size && info->names[i].name)
-            map_setp(&ii->sizes, info->names[i].name, (void *)info->names[i].local->size);
+    for (uint32_t i = 0; i < info->nnames; i++) {
+        Size size = info->names[i].local->size;
+        if (!size || !info->names[i].name) continue;
+        map_setp(&ii->sizes, info->names[i].name, (void *)size);
+        size_mentions(size, add_outside, &outside);
+    }
+    /* An i64 parameter is the size of its name, as a function's is. */
+    for (uint32_t i = 0; i < nargs; i++) {
+        Sym name = lambda_param_name(lambda, i);
+        if (name && is_scalar_of(arg_types[i], SCALAR_I64))
+            map_setp(&ii->sizes, name, (void *)size_var(c->types, name));
+    }
     TypeScope s = {.c = c,
                    .module = info->module,
                    .generics = info->generics,
@@ -194,10 +229,14 @@ static bool lambda_types(Checker *c, const LambdaInfo *info, Instance *inst, uin
                         "parameter %u of the lambda is of type %s, not %s", i + 1,
                         type_text(c->types, written), type_text(c->types, arg_types[i]));
             diag_note(c->diags, p->node.span, "it is declared here");
+            map_free(&outside.vars);
             return false;
         }
-        if (!is_poison(written)) out[i] = written;
+        if (is_poison(written)) continue;
+        out[i] = type_map_sizes(c->types, written, forget_outside, &outside);
+        if (out[i] != written) declared[i] = written;
     }
+    map_free(&outside.vars);
     return true;
 }
 
@@ -256,15 +295,17 @@ Instance *instance_of_lambda(Checker *c, const FnValue *fn, uint32_t nargs, cons
         Canonical fresh = {.c = c, .fresh = true};
         for (uint32_t i = 0; i < nargs; i++) types[i] = canonical_type(&fresh, arg_types[i]);
         map_free(&fresh.numbers);
-        inst->failed = !lambda_types(c, info, inst, nargs, types, span, types);
+        known->declared = ARENA_ARRAY(c->arena, Type, inst->nparams);
+        inst->failed = !lambda_types(c, info, inst, nargs, types, span, types,
+                                     known->declared + fn->ncaptures);
         for (uint32_t i = 0; i < nargs; i++) {
             AstLambdaParam *p = AST_AS(LambdaParam, lambda->params.at[i]);
-            bool named = p->pattern->kind == AST_PatName;
-            Sym name = named ? ((AstPatName *)p->pattern)->name.sym : NULL;
+            Sym name = lambda_param_name(lambda, i);
             instance_set_param(c, inst, fn->ncaptures + i, name, types[i], false,
                                activity_default(types[i], false), p->node.span);
-            if (is_scalar_of(types[i], SCALAR_I64))
-                inst->params[fn->ncaptures + i]->size = size_var(c->types, name);
+            if (!is_scalar_of(types[i], SCALAR_I64)) continue;
+            Size size = name ? map_getp(&known->sizes, name) : NULL;
+            inst->params[fn->ncaptures + i]->size = size ? size : size_var(c->types, name);
         }
         instance_collect_sizes(inst, known);
         known->body = (AstNode *)lambda;

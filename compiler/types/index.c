@@ -58,6 +58,36 @@ Size head_count(FnChecker *f, const Tree *lo, const Tree *hi, const Tree *step) 
     return n->kind == SIZE_CONST && n->value < 0 ? size_const(f->c->types, 0) : n;
 }
 
+static void wrong_way(Subs *s, const AstRange *range, int64_t by) {
+    s->ok = false;
+    diag_report(s->f->c->diags, DIAG_INDEX_RANGE, range->node.span,
+                "the slice ends %lld before it starts", (long long)by);
+}
+
+/* What is known of a slice to be wrong: 0 <= LO <= HI <= DIM must hold. */
+static void known_range(Subs *s, const AstRange *range, const TreeSub *sub, Size lo, Size hi,
+                        Size dim) {
+    int64_t d;
+    if (lo && lo->kind == SIZE_CONST && lo->value < 0)
+        out_of_range(s, sub->lo->span, "start", lo, dim);
+    else if (sub->hi && hi && known_difference(s->f, hi, dim, &d) && d > 0)
+        out_of_range(s, sub->hi->span, "end", hi, dim);
+    else if (lo && hi && known_difference(s->f, hi, lo, &d) && d < 0)
+        wrong_way(s, range, -d);
+}
+
+/* By a negative step: -1 <= HI <= LO < DIM. */
+static void known_range_down(Subs *s, const AstRange *range, const TreeSub *sub, Size lo, Size hi,
+                             Size dim) {
+    int64_t d;
+    if (sub->lo && lo && known_difference(s->f, lo, dim, &d) && d >= 0)
+        out_of_range(s, sub->lo->span, "start", lo, dim);
+    else if (hi && hi->kind == SIZE_CONST && hi->value < -1)
+        out_of_range(s, sub->hi->span, "end", hi, dim);
+    else if (lo && hi && known_difference(s->f, hi, lo, &d) && d > 0)
+        wrong_way(s, range, d);
+}
+
 static void sub_range(Subs *s, AstRange *range, Size dim, TreeSub *out) {
     FnChecker *f = s->f;
     out->kind = SUB_RANGE;
@@ -72,15 +102,10 @@ static void sub_range(Subs *s, AstRange *range, Size dim, TreeSub *out) {
     }
     Size lo = out->lo ? size_of_tree(f, out->lo) : size_const(f->c->types, 0);
     Size hi = out->hi ? size_of_tree(f, out->hi) : dim;
-    int64_t d;
-    if (lo && lo->kind == SIZE_CONST && lo->value < 0)
-        out_of_range(s, out->lo->span, "start", lo, dim);
-    else if (out->hi && hi && known_difference(f, hi, dim, &d) && d > 0)
-        out_of_range(s, out->hi->span, "end", hi, dim);
-    else if (lo && hi && known_difference(f, hi, lo, &d) && d < 0) {
-        s->ok = false;
-        diag_report(f->c->diags, DIAG_INDEX_RANGE, range->node.span,
-                    "the slice ends %lld before it starts", (long long)-d);
+    Size step = out->step ? size_of_tree(f, out->step) : size_const(f->c->types, 1);
+    if (step && step->kind == SIZE_CONST && step->value) {
+        if (step->value > 0) known_range(s, range, out, lo, hi, dim);
+        else known_range_down(s, range, out, lo, hi, dim);
     }
     vec_push(&s->dims, range_size(f, lo, hi, out->step));
 }

@@ -130,6 +130,21 @@ static void conversion_help(FnChecker *f, Type have, Type want, Span span) {
 }
 
 static void report_type(FnChecker *f, Type have, Type want, Span span, const Require *how) {
+    if (have->kind == TYPE_TAPE && want->kind == TYPE_TAPE && have->tape_of && want->tape_of) {
+        const char *whose = have->tape_of->deriv->base_instance->name;
+        const char *wanted = want->tape_of->deriv->base_instance->name;
+        bool same = !strcmp(whose, wanted);
+        diag_report(f->c->diags, DIAG_DERIV_TAPE, span,
+                    same ? "this is a tape of another `split` of `%s`"
+                         : "this is a tape of `%s`, not of `%s`",
+                    whose, wanted);
+        diag_help(f->c->diags, (Span){0}, same ? "pass the tape of the forward pass that belongs to "
+                                                 "this reverse pass: the activities and options of "
+                                                 "both are the same"
+                                               : "pass the tape of the forward pass that belongs to "
+                                                 "this reverse pass");
+        return;
+    }
     diag_report(f->c->diags, how->code, span, "%s is of type %s, not %s", how->what, tt(f, have),
                 tt(f, want));
     conversion_help(f, have, want, span);

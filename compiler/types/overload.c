@@ -63,6 +63,30 @@ static uint32_t telling_place(FnChecker *f, const FnDecl *a, const FnDecl *b) {
     return 0;
 }
 
+/* The first of N overloads that at place AT takes an array of RANK (0: a scalar), else one that is
+   called element by element, else the first. */
+static const FnDecl *overload_of_rank(FnChecker *f, uint32_t n, const FnDecl *const *decls,
+                                      uint32_t at, uint32_t rank) {
+    const FnDecl *lifted = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        const Signature *sig = signature_of(f->c, decls[i]);
+        const AstNode *type = at < sig->nparams ? sig->params[at].ast->type : NULL;
+        if (!type) continue;
+        bool array = type->kind == AST_TypeArray;
+        if ((array ? ((const AstTypeArray *)type)->dims.len : 0) == rank && (array || !rank))
+            return decls[i];
+        if (!lifted && !array) lifted = decls[i];
+    }
+    return lifted ? lifted : decls[0];
+}
+
+/* The rank of an argument that is made of literals: they are checked for it, then again for the
+   parameter, which gives them their type. */
+static uint32_t literal_rank(FnChecker *f, AstNode *node) {
+    Type type = check_value(f, node, NULL)->type;
+    return is_array(type) ? type->rank : 0;
+}
+
 /* A row of math.def, its arguments in order. */
 static Tree *math_call(FnChecker *f, const char *name, int32_t row, AstCall *call, Type expected) {
     uint32_t n = (uint32_t)math_arity(row);
@@ -167,6 +191,9 @@ Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t mat
         else if (!best) choices = 0;
     } else if (with_math) {
         chosen = NULL;
+    } else if (fits.len > 1 && call->args.len) {
+        uint32_t rank = literal_rank(f, nth_arg(call, at));
+        chosen = overload_of_rank(f, fits.len, fits.at, at, rank);
     }
     vec_free(&fits);
     Tree *result;

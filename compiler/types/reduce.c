@@ -153,12 +153,12 @@ static Tree *reduce_array(const Reduction *r, Tree *array) {
 }
 
 /* COMP is an array over the heads' indices (N of them), then the body's dimensions: each element of
-   the body is reduced by a function of rank 1. */
-static Tree *map_function(FnChecker *f, const FnDecl *decl, Tree *comp, uint32_t n, AstCall *rest,
-                          Span span) {
+   the body is reduced, by a function of rank 1 or, without one, by REDUCTION. */
+static Tree *map_columns(FnChecker *f, const FnDecl *decl, const Reduction *reduction, Tree *comp,
+                         uint32_t n, Span span) {
     Type type = comp->type;
     uint32_t inner = type->rank - n;
-    if (!inner) return call_on_array(f, decl, flatten(f, comp), rest, span);
+    if (!inner) return call_on_array(f, decl, flatten(f, comp), NULL, span);
     Tree *let = NULL;
     Tree *array = hoist(f, comp, NULL, &let);
     TreeHead *heads = ARENA_ARRAY(f->c->arena, TreeHead, inner);
@@ -175,7 +175,8 @@ static Tree *map_function(FnChecker *f, const FnDecl *decl, Tree *comp, uint32_t
         column->subs[n + i] =
             (TreeSub){.kind = SUB_INDEX, .lo = make_local(f, local, span), .span = span};
     }
-    Tree *body = call_on_array(f, decl, flatten(f, column), rest, span);
+    Tree *body = decl ? call_on_array(f, decl, flatten(f, column), NULL, span)
+                      : reduce_array(reduction, column);
     if (is_poison(body->type)) return body;
     Tree *tree = make(f, T_COMP, ty_poison(f), span);
     tree->nheads = inner;
@@ -210,10 +211,7 @@ static Tree *reduce_heads(const Reduction *r, AstComp *comp, Type expected) {
         heads_leave(f, &heads);
         uint32_t n = heads.where ? 1 : heads.n;
         if (is_poison(result->type)) return result;
-        if (wants_fn(r, elem_of(type))) return map_function(f, r->floats, result, n, NULL, r->span);
-        diag_report(f->c->diags, DIAG_NOT_YET, r->span,
-                    "`%s` of integer arrays element by element is not supported yet", r->name);
-        return tree_poison(f, r->span);
+        return map_columns(f, wants_fn(r, elem_of(type)) ? r->floats : NULL, r, result, n, r->span);
     } else {
         result = reduce_node(r, heads.n, heads.heads, heads.where, body, heads.node);
         result->type = type_leave(f, result->type, heads.size_mark);
@@ -291,7 +289,7 @@ Tree *call_reduction_fn(FnChecker *f, const FnDecl *decl, AstCall *call, Type ex
         Tree *array = ok ? finish_comp(f, &heads, body, span) : tree_poison(f, span);
         heads_leave(f, &heads);
         if (is_poison(array->type)) return array;
-        return map_function(f, decl, array, heads.where ? 1 : heads.n, NULL, span);
+        return map_columns(f, decl, NULL, array, heads.where ? 1 : heads.n, span);
     }
     AstNode *first = call->args.at[0];
     if (first->kind != AST_Arg || ((AstArg *)first)->name.sym ||

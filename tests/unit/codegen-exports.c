@@ -263,6 +263,26 @@ END_TEST
 
 /* ---- the header ---- */
 
+START_TEST(header_guards) {
+    static const char *const names[][2] = {
+        {"model.h", "MODEL_H_INCLUDED"},       {"a.b/c-d.h", "C_D_H_INCLUDED"},
+        {"dir/9lives.h", "H9LIVES_H_INCLUDED"}, {"_own.h", "OWN_H_INCLUDED"},
+        {"__x.h", "X_H_INCLUDED"},             {"<stdin>", "STDIN__INCLUDED"},
+        {"-", "ADL_INCLUDED"},
+    };
+    IrModule *m = module_new();
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        StrBuf text = {0}, wanted = {0};
+        emit_header(&text, m, names[i][0], NULL);
+        strbuf_printf(&wanted, "#ifndef %s\n#define %s\n", names[i][1], names[i][1]);
+        ck_assert_msg(strstr(text.text, wanted.text), "%s: %s", names[i][0], text.text);
+        strbuf_free(&text);
+        strbuf_free(&wanted);
+    }
+    ir_module_free(m);
+}
+END_TEST
+
 START_TEST(header_text) {
     IrModule *m = module_new();
     StrBuf text = {0};
@@ -326,4 +346,4 @@ START_TEST(header_compiles) {
 END_TEST
 
 UNIT_MAIN("codegen-exports", values_and_results, refusals, mutable_memory, overlaps, tapes,
-          header_text, header_compiles)
+          header_guards, header_text, header_compiles)

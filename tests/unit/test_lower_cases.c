@@ -94,6 +94,7 @@ CASE(values)
 CASE(sizes)
 CASE(mixed)
 CASE(split)
+CASE(lambdas)
 
 UNIT_MAIN("lower-cases", scalars, control, arrays, places, reductions, complex, text, derivatives,
-          values, sizes, mixed, split)
+          values, sizes, mixed, split, lambdas)

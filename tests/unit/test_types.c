@@ -133,6 +133,11 @@ START_TEST(literals) {
     expect_type("1 + 2.0", "f64");
     expect_type("[1, 2.0]", "[2]f64");
     expect_type("[[1, 2], [3, 4]]", "[2, 2]i64");
+    expect_type("[[1, 2], [3, 4.5]]", "[2, 2]f64");
+    expect_type("[[[1, -2 ** 2]], [[pi, 4]]]", "[2, 1, 2]f64");
+    expect_type("[[1, 2.0], [3, 4i]]", "[2, 2]c128");
+    expect_type("[(1, 2.0), (3, 4)]", "[2](i64, f64)");
+    expect_type("[[1, 2], [3, b]]", "[2, 2]f32");
     expect_type("pi * b", "f32");
     expect_type("-inf", "f64");
     expect_type("j + 1", "i32");
@@ -142,6 +147,8 @@ START_TEST(literals) {
     expect_type("(1, 2.0)", "(i64, f64)");
     expect_type("exp(1.0) * b", "f32");
     expect_type("b + 0.5 * log(2.0)", "f32");
+    expect_type("sort(for k in 0..3: -k) == [-2, -1, 0]", "[3]bool");
+    expect_type("sort(for k in 0..n: w[0]) * 2", "[n]f32");
 }
 END_TEST
 
@@ -421,6 +428,12 @@ START_TEST(parallel_and_jumps) {
 END_TEST
 
 START_TEST(standard_library) {
+    /* The form is chosen by the rank of what is made of literals. */
+    expect_clean("use linalg: solve;\nexport fn f(A: [2, 2]f32) -> ([2, 2]f64, [2, 2]f32, [2]f32, "
+                 "[2, 1]f64) { (solve([[2, 0], [0, 4]], [[2, 4], [4, 8]]), solve(A, [[2, 4], [4, "
+                 "8.0]]), solve(A, [1, 2]), solve([[2.0, 0.0], [0.0, 4.0]], [[1.0], [2.0]])) }\n");
+    expect_errors("use linalg: solve;\nfn f(A: [2, 2]f64) -> f64 { sum(solve(A, 2.0)) }\n",
+                  "2:E0301");
     static const char *const names[] = {"prelude", "derivatives"};
     for (int i = 0; i < 2; i++) {
         Session *s = session_new();

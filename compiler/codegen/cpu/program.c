@@ -8,9 +8,11 @@ static LLVMValueRef text_or_null(Gen *g, const char *text) {
     return text ? gen_text(g, text, strlen(text)) : emit_null(&g->e);
 }
 
-/* "[n, d]f64" without the element type: "[., .]" as far as sizes are known. */
-static const char *shape_text(Gen *g, IrType type) {
+/* "[n, d]f64" without the element type; where no names are given, as far as sizes are known. */
+static const char *shape_text(Gen *g, const IrOption *option) {
     StrBuf text = {0};
+    IrType type = option->type;
+    if (option->shape) return option->shape;
     if (type->kind != IR_T_ARRAY) return NULL;
     for (uint32_t k = 0; k < type->rank; k++) {
         strbuf_add(&text, k ? ", " : "[");
@@ -40,7 +42,7 @@ static LLVMValueRef param_row(Gen *g, const IrOption *option) {
         text_or_null(g, option->name),
         text_or_null(g, option->doc),
         text_or_null(g, option->default_text),
-        text_or_null(g, shape_text(g, type)),
+        text_or_null(g, shape_text(g, option)),
         emit_int32(e, kind),
         emit_int32(e, (int32_t)type->rank),
         emit_int32(e, option->has_default ? ADL_PARAM_DEFAULT : 0),
