@@ -7,9 +7,9 @@
      adl__test_K      in the process: int32_t (AdlContext *): the K-th export, if it is a test; 0 or
                       an error code
      adl__bench_K     the same for a bench
-     adl__entry_NAME  with `entries`: int32_t (AdlContext *, void **), for each function NAME that is
-                      a root: its arguments by address, then places for its results.  Scalars stand
-                      there as in C, all else as a CodegenArray. */
+     adl__entry_NAME  with `entries`: int32_t (AdlContext *, void **), for each function NAME that
+   is a root: its arguments by address, then places for its results.  Scalars stand there as in C,
+   all else as a CodegenArray. */
 #ifndef ADL_CODEGEN_CODEGEN_H
 #define ADL_CODEGEN_CODEGEN_H
 
@@ -39,15 +39,15 @@ typedef struct CodegenOptions {
 } CodegenOptions;
 
 typedef enum CodegenKind {
-    CODEGEN_OBJECT,   /* the bytes of an object file */
+    CODEGEN_OBJECT, /* the bytes of an object file */
     CODEGEN_ASSEMBLY,
-    CODEGEN_LLVM,     /* LLVM IR, optimised */
-    CODEGEN_LLVM_RAW  /* as generated */
+    CODEGEN_LLVM,    /* LLVM IR, optimised */
+    CODEGEN_LLVM_RAW /* as generated */
 } CodegenKind;
 
-/* An array at a uniform entry.  Arguments stay the caller's; BLOCK is what the runtime counts, or NULL
-   for memory that must not be written.  A result's reference goes to the caller.  A text: dims[0] is
-   its length; a tape: four words. */
+/* An array at a uniform entry.  Arguments stay the caller's; BLOCK is what the runtime counts, or
+   NULL for memory that must not be written.  A result's reference goes to the caller.  A text:
+   dims[0] is its length; a tape: four words. */
 typedef struct CodegenArray {
     void *data, *block;
     int64_t dims[IR_MAX_RANK];

@@ -8,10 +8,10 @@ typedef struct Planner {
     Arena *arena;
     const IrModule *module;
     MemPlan *plan;
-    MemFunc *f;       /* the function at hand */
-    IrRegion **owner; /* by value id: the region that has to end the root */
-    IrInst **last;    /* by value id: its last use, an instruction of that region */
-    VEC(IrValue *) moved; /* roots that end in inner regions, ... */
+    MemFunc *f;               /* the function at hand */
+    IrRegion **owner;         /* by value id: the region that has to end the root */
+    IrInst **last;            /* by value id: its last use, an instruction of that region */
+    VEC(IrValue *) moved;     /* roots that end in inner regions, ... */
     VEC(IrRegion *) moved_to; /* ... in these */
     bool changed;
 } Planner;

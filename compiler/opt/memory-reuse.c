@@ -1,5 +1,5 @@
-/* A BUILD that reads an array of its own shape only at the place that it is about to write may write
-   into that array's memory, if nobody needs the old elements afterwards. */
+/* A BUILD that reads an array of its own shape only at the place that it is about to write may
+   write into that array's memory, if nobody needs the old elements afterwards. */
 #include "opt/memory.h"
 
 #include "opt/memory-internal.h"
@@ -47,7 +47,8 @@ bool mem_same_shape(const IrInst *build, const IrValue *root) {
 }
 
 int mem_reusing_result(const MemFunc *f, const IrInst *build, const IrValue *root) {
-    if (build->op != IR_BUILD || root->type->kind != IR_T_ARRAY || mem_is_small(root->type)) return -1;
+    if (build->op != IR_BUILD || root->type->kind != IR_T_ARRAY || mem_is_small(root->type))
+        return -1;
     for (uint32_t r = 0; r < build->nresults; r++) {
         if (mem_is_small(build->results[r]->type) || !like_shape(build, r, root)) continue;
         const IrRegion *body = build->regions[0];

@@ -7,9 +7,9 @@
 typedef struct Prover {
     Planner *p;
     MemFunc *f;
-    bool *fresh;    /* by id: unique where it is defined */
-    bool *shared;   /* by id: some use takes a second reference */
-    bool *wanted;   /* by id: some use writes to it */
+    bool *fresh;  /* by id: unique where it is defined */
+    bool *shared; /* by id: some use takes a second reference */
+    bool *wanted; /* by id: some use writes to it */
     bool changed;
 } Prover;
 
@@ -101,7 +101,8 @@ static bool is_fresh(const Prover *v, const IrInst *inst, uint32_t i) {
     switch ((int)inst->op) {
     case IR_CALL: return v->p->plan->funcs[inst->func->id].fresh_result[i];
     case IR_WITH_ACC:
-        return i < inst->noperands || unique_operand(v, inst->regions[0]->last, i - inst->noperands);
+        return i < inst->noperands ||
+               unique_operand(v, inst->regions[0]->last, i - inst->noperands);
     case IR_STRING: return false;
     default: return true;
     }
@@ -123,8 +124,9 @@ static void prove_inst(Prover *v, const IrInst *inst) {
     MemInst *plan = plan_of(v, inst);
     for (uint32_t k = 0; k < inst->noperands; k++)
         if (mem_writes(inst, k))
-            plan->base[k] = !plan->take[k] ? MEM_COPY
-                            : unique_operand(v, inst, k) ? MEM_IN_PLACE : MEM_TEST;
+            plan->base[k] = !plan->take[k]               ? MEM_COPY
+                            : unique_operand(v, inst, k) ? MEM_IN_PLACE
+                                                         : MEM_TEST;
     if (inst->op == IR_IF) {
         prove_if(v, inst);
         return;
@@ -134,7 +136,8 @@ static void prove_inst(Prover *v, const IrInst *inst) {
         return;
     }
     for (uint32_t r = 0; r < inst->nregions; r++) prove_region(v, inst->regions[r]);
-    for (uint32_t r = 0; plan->reuse && r < inst->nresults; r++) choose_reuse(v, inst, &plan->reuse[r]);
+    for (uint32_t r = 0; plan->reuse && r < inst->nresults; r++)
+        choose_reuse(v, inst, &plan->reuse[r]);
     for (uint32_t i = 0; i < inst->nresults; i++)
         v->fresh[inst->results[i]->id] = is_fresh(v, inst, i);
 }
@@ -156,8 +159,7 @@ static void prove_func(Planner *p, IrFunc *func) {
     } while (v.changed);
     prove_region(&v, func->body);
     const IrInst *yield = func->body->last;
-    for (uint32_t i = 0; i < func->nresults; i++)
-        f->fresh_result[i] = unique_operand(&v, yield, i);
+    for (uint32_t i = 0; i < func->nresults; i++) f->fresh_result[i] = unique_operand(&v, yield, i);
 }
 
 void mem_prove_unique(Planner *p) {

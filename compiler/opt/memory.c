@@ -308,8 +308,7 @@ static void end_unused(Planner *p, IrRegion *region, const Values *owned) {
         if (p->last[root->id] || mem_is_small(root->type)) continue;
         if (root->def && root->def->parent == region)
             add_dead(p, map_getp(&p->f->insts, root->def), root);
-        else
-            entry->at[entry->n++] = root;
+        else entry->at[entry->n++] = root;
     }
     if (entry->n) map_setp(&p->f->entries, region, entry);
 }

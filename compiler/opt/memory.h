@@ -24,8 +24,8 @@ typedef enum MemBase {
     MEM_IN_PLACE /* proved */
 } MemBase;
 
-/* Roots that end with a BUILD and whose memory its result could be written over.  SURE: the first one
-   certainly can; else each if it is found to have the sizes and no other holder. */
+/* Roots that end with a BUILD and whose memory its result could be written over.  SURE: the first
+   one certainly can; else each if it is found to have the sizes and no other holder. */
 typedef struct MemReuse {
     IrValue **roots;
     uint32_t n;
@@ -37,7 +37,7 @@ typedef struct MemInst {
     bool *take;      /* by operand: its root's reference goes over to the consumer */
     uint8_t *base;   /* by operand: MemBase, where the operand's memory is written to */
     bool *own;       /* LOOP, by operand: must be nobody else's before the loop begins */
-    MemReuse *reuse;  /* BUILD, by result, or NULL */
+    MemReuse *reuse; /* BUILD, by result, or NULL */
     IrValue **dead;  /* roots to be released behind the instruction (before a YIELD's jump) */
     uint32_t ndead;
 } MemInst;
@@ -48,12 +48,12 @@ typedef struct MemList {
 } MemList;
 
 typedef struct MemFunc {
-    IrValue **root;    /* by value id: itself, what it is a view of, or NULL (not counted) */
-    bool *on_tape;     /* by value id: lies in a tape's memory; cannot be handed over */
-    bool *owned_param; /* by parameter: the caller hands a reference over */
+    IrValue **root;     /* by value id: itself, what it is a view of, or NULL (not counted) */
+    bool *on_tape;      /* by value id: lies in a tape's memory; cannot be handed over */
+    bool *owned_param;  /* by parameter: the caller hands a reference over */
     bool *fresh_result; /* by result: nobody else holds its block */
-    Map insts;         /* IrInst to MemInst: every instruction with operands or results */
-    Map entries;       /* IrRegion to MemList: roots to be released at its entry */
+    Map insts;          /* IrInst to MemInst: every instruction with operands or results */
+    Map entries;        /* IrRegion to MemList: roots to be released at its entry */
 } MemFunc;
 
 typedef struct MemPlan {

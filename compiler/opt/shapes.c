@@ -1,9 +1,9 @@
-/* Sizes that are constants, written into the types of values, so that small arrays of known size need
-   no block and their loops can be unrolled.
+/* Sizes that are constants, written into the types of values, so that small arrays of known size
+   need no block and their loops can be unrolled.
 
-   Supposes the best and takes it back: every dimension starts as not known yet, takes the constant that
-   its definition gives it, and becomes open when two ways to it disagree.  Parameters of the function
-   and results of calls have the types that the signatures say. */
+   Supposes the best and takes it back: every dimension starts as not known yet, takes the constant
+   that its definition gives it, and becomes open when two ways to it disagree.  Parameters of the
+   function and results of calls have the types that the signatures say. */
 #include "opt/opt.h"
 
 enum { OPEN = -1, UNSET = -2 };
@@ -14,7 +14,9 @@ typedef struct Shapes {
     bool again;
 } Shapes;
 
-static int64_t *dims_of(const Shapes *s, IrValue *value) { return s->dims[ir_resolve(value)->id]; }
+static int64_t *dims_of(const Shapes *s, IrValue *value) {
+    return s->dims[ir_resolve(value)->id];
+}
 
 static bool has_dims(const IrValue *value) {
     return value->type->kind == IR_T_ARRAY || value->type->kind == IR_T_ACC;
@@ -91,7 +93,8 @@ static void contract_dims(Shapes *s, IrInst *inst) {
     IrValue *a = inst->operands[0], *b = inst->operands[1], *result = inst->results[0];
     uint32_t k = 0;
     if (!has_dims(result)) return;
-    if (a->type->rank == 2) meet(s, result, k++, dims_of(s, a)[inst->flags & IR_CONTRACT_TA ? 1 : 0]);
+    if (a->type->rank == 2)
+        meet(s, result, k++, dims_of(s, a)[inst->flags & IR_CONTRACT_TA ? 1 : 0]);
     if (b->type->rank == 2) meet(s, result, k, dims_of(s, b)[inst->flags & IR_CONTRACT_TB ? 0 : 1]);
 }
 
@@ -152,7 +155,9 @@ static void visit(IrInst *inst, void *data) {
     case IR_UPDATE:
     case IR_ASSIGN:
     case IR_ARGSORT:
-    case IR_STOP: if (has_dims(result)) meet_value(s, result, inst->operands[0]); return;
+    case IR_STOP:
+        if (has_dims(result)) meet_value(s, result, inst->operands[0]);
+        return;
     case IR_INDEX:
         for (uint32_t k = 0; k < rank; k++)
             meet(s, result, k, dims_of(s, inst->operands[0])[inst->noperands - 1 + k]);

@@ -1,9 +1,10 @@
-/* Generated code against the interpreter.  The calls in the cases of tests/cases/ir and tests/cases/
-   codegen (see ircalls.h) are made in both; so are those that a line
+/* Generated code against the interpreter.  The calls in the cases of tests/cases/ir and
+   tests/cases/ codegen (see ircalls.h) are made in both; so are those that a line
 
      ; any @f [0, 1, 3, 17, 1000]
 
-   asks for: with arguments by chance, all open sizes being equal, and i64 parameters that size too. */
+   asks for: with arguments by chance, all open sizes being equal, and i64 parameters that size too.
+ */
 #include "tests/unit/ircalls.h"
 #include "tests/unit/unit.h"
 
@@ -19,8 +20,8 @@
 enum { MAX_VALUES = 24 };
 
 static CodegenCode *compile(const IrModule *module, int level) {
-    CodegenOptions options = {.opt_level = level, .cpu = "native", .entries = true, .verify = true,
-                              .threads = level > 2};
+    CodegenOptions options = {
+        .opt_level = level, .cpu = "native", .entries = true, .verify = true, .threads = level > 2};
     return codegen_load(module, &options);
 }
 
@@ -72,8 +73,7 @@ static int64_t slot_int(IrScalar scalar, const Slot *slot) {
 
 static IrDatum slot_to(IrType type, const Slot *slot) {
     if (type->kind == IR_T_TAPE) return (IrDatum){.kind = IR_D_TAPE};
-    if (type->kind == IR_T_STR)
-        return ir_datum_text(slot->array.data, (size_t)slot->array.dims[0]);
+    if (type->kind == IR_T_STR) return ir_datum_text(slot->array.data, (size_t)slot->array.dims[0]);
     if (type->kind == IR_T_SCALAR) {
         if (type->scalar == IR_F32) return ir_datum_float((double)slot->f32);
         if (type->scalar == IR_F64) return ir_datum_float(slot->f64);
@@ -253,8 +253,8 @@ static void written_call(IrModule *module, CodegenCode *code, const char *line, 
     find_func(module, line, (size_t)(open - line), &call);
     const char *at = open + 1;
     for (uint32_t i = 0; i < call.func->nparams; i++) {
-        bool ok = (i == 0 || *at++ == ',') &&
-                  ir_parse_datum(&at, call.func->params[i], &call.args[i]);
+        bool ok =
+            (i == 0 || *at++ == ',') && ir_parse_datum(&at, call.func->params[i], &call.args[i]);
         ck_assert_msg(ok, "argument %u of @%s", i, line);
     }
     check_call(module, code, &call, what);
@@ -327,10 +327,14 @@ static void check_file(const char *name, char *text, void *data) {
     check_level(name, text, 3);
 }
 
-START_TEST(ir_cases) { ir_case_files("ir", check_file, NULL); }
+START_TEST(ir_cases) {
+    ir_case_files("ir", check_file, NULL);
+}
 END_TEST
 
-START_TEST(own_cases) { ir_case_files("codegen", check_file, NULL); }
+START_TEST(own_cases) {
+    ir_case_files("codegen", check_file, NULL);
+}
 END_TEST
 
 UNIT_MAIN("codegen-cases", ir_cases, own_cases)

@@ -102,18 +102,20 @@ static void check_level(int level, bool derivative) {
     }
     ir_walk(func->body, set_positions, file);
     add_export(m);
-    CodegenOptions options = {.opt_level = level, .debug = true, .pic = true, .verify = true,
-                              .producer = "test"};
+    CodegenOptions options = {
+        .opt_level = level, .debug = true, .pic = true, .verify = true, .producer = "test"};
     bool ok = codegen_api()->emit(m, &options, CODEGEN_OBJECT, &object, &error);
     ck_assert_msg(ok, "%s", error);
     write_file(folder, "total.o", object.text, object.len);
     write_file(folder, "main.c", c_text, strlen(c_text));
     write_file(folder, "total.adl", adl_text, strlen(adl_text));
-    run(folder, "${CC:-cc} -g main.c total.o -L\"$LIBS\" -ladl -Wl,-rpath,\"$LIBS\" -o main && ./main");
-    run(folder, "command -v gdb >/dev/null || exit 0; "
-                "gdb -batch -nx -ex 'break total.adl:5' -ex run -ex backtrace -ex 'list 5,5' ./main "
-                ">log 2>&1; grep -q 'total.adl:5' log && grep -q 'main.c:5' log && "
-                "grep -q 's = s + x' log || { cat log; exit 1; }");
+    run(folder,
+        "${CC:-cc} -g main.c total.o -L\"$LIBS\" -ladl -Wl,-rpath,\"$LIBS\" -o main && ./main");
+    run(folder,
+        "command -v gdb >/dev/null || exit 0; "
+        "gdb -batch -nx -ex 'break total.adl:5' -ex run -ex backtrace -ex 'list 5,5' ./main "
+        ">log 2>&1; grep -q 'total.adl:5' log && grep -q 'main.c:5' log && "
+        "grep -q 's = s + x' log || { cat log; exit 1; }");
     if (derivative) run(folder, "command -v gdb >/dev/null || exit 0; grep -q 'grad of total' log");
     run(folder, "rm -r \"$DIR\"");
     strbuf_free(&object);
@@ -122,13 +124,19 @@ static void check_level(int level, bool derivative) {
     arena_free(arena);
 }
 
-START_TEST(plain) { check_level(0, false); }
+START_TEST(plain) {
+    check_level(0, false);
+}
 END_TEST
 
-START_TEST(optimised) { check_level(2, false); }
+START_TEST(optimised) {
+    check_level(2, false);
+}
 END_TEST
 
-START_TEST(derivative) { check_level(0, true); }
+START_TEST(derivative) {
+    check_level(0, true);
+}
 END_TEST
 
 UNIT_MAIN("codegen-debug", plain, optimised, derivative)

@@ -116,11 +116,10 @@ static IrModule *module_new(void) {
                         sized(param(IR_C_OUT, "result", vector, -1, 0), 0, "n"),
                         param(IR_C_OUT, "total", f64, -1, 1)};
     add_export(m, "scale", "Scales x by a.", 5, scale);
-    IrCParam bump[] = {param(IR_C_SIZE, "n", i64, -1, -1),
-                       sized(param(IR_C_MUT, "x", single, 0, 0), -1, "2 * n"),
-                       param(IR_C_SCALAR, "k", i64, 1, -1),
-                       param(IR_C_SCALAR, "flag", boolean, 2, -1),
-                       param(IR_C_MUT, "count", i32, 3, 1)};
+    IrCParam bump[] = {
+        param(IR_C_SIZE, "n", i64, -1, -1), sized(param(IR_C_MUT, "x", single, 0, 0), -1, "2 * n"),
+        param(IR_C_SCALAR, "k", i64, 1, -1), param(IR_C_SCALAR, "flag", boolean, 2, -1),
+        param(IR_C_MUT, "count", i32, 3, 1)};
     add_export(m, "bump", NULL, 5, bump);
     IrCParam turn[] = {param(IR_C_ARRAY, "x", pair, 0, -1), param(IR_C_OUT, "result", pair, -1, 0)};
     add_export(m, "turn", NULL, 2, turn);
@@ -156,8 +155,8 @@ static void *find(CodegenCode *code, const char *name) {
     } while (0)
 
 static CodegenCode *code_new(const IrModule *m, bool check) {
-    CodegenOptions options = {.opt_level = 2, .verify = true, .prefix = "t_",
-                              .check_overlap = check};
+    CodegenOptions options = {
+        .opt_level = 2, .verify = true, .prefix = "t_", .check_overlap = check};
     return codegen_load(m, &options);
 }
 
@@ -331,7 +330,8 @@ START_TEST(header_compiles) {
     file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fputs("#include \"t.h\"\n#include \"t.h\"\n"
-          "int use(void);\nint use(void) { double x[2], y[2]; x[0] = x[1] = 0; return turn(x, y); }\n",
+          "int use(void);\nint use(void) { double x[2], y[2]; x[0] = x[1] = 0; return turn(x, y); "
+          "}\n",
           file);
     fclose(file);
     for (size_t i = 0; i < 2; i++) {

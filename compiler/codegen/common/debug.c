@@ -14,7 +14,7 @@ struct Debug {
     LLVMMetadataRef unit, type;
     Map files;     /* SourceFile to DIFile */
     Map functions; /* IrFunc to DISubprogram */
-    Map scopes;    /* a subprogram and another file to a scope of code that was inlined from there */
+    Map scopes; /* a subprogram and another file to a scope of code that was inlined from there */
 };
 
 static LLVMMetadataRef file_of(Debug *debug, const SourceFile *file) {
@@ -50,8 +50,7 @@ Debug *debug_open(LLVMModuleRef module, LLVMContextRef context, const IrModule *
         debug->builder, LLVMDWARFSourceLanguageC11, file_of(debug, ir->sources->files.at[0]),
         producer, strlen(producer), optimised, "", 0, 0, "", 0, LLVMDWARFEmissionFull, 0, false,
         false, "", 0, "", 0);
-    debug->type =
-        LLVMDIBuilderCreateSubroutineType(debug->builder, NULL, NULL, 0, LLVMDIFlagZero);
+    debug->type = LLVMDIBuilderCreateSubroutineType(debug->builder, NULL, NULL, 0, LLVMDIFlagZero);
     return debug;
 }
 
@@ -93,13 +92,13 @@ void debug_function(Debug *debug, LLVMValueRef llvm, const IrFunc *func) {
     unsigned column, line = line_of(debug, written_as(func)->pos, &column);
     char *name = NULL;
     if (func->deriv.mode != IR_DERIV_NONE && func->deriv.base)
-        name = arena_printf(debug->ir->arena, "%s%s", modes[func->deriv.mode],
-                            func->deriv.base->name);
+        name =
+            arena_printf(debug->ir->arena, "%s%s", modes[func->deriv.mode], func->deriv.base->name);
     const char *shown = name ? name : func->name;
     LLVMMetadataRef where = file_of(debug, file);
-    LLVMMetadataRef program = LLVMDIBuilderCreateFunction(
-        debug->builder, where, shown, strlen(shown), NULL, 0, where, line,
-        debug->type, true, true, line, LLVMDIFlagZero, true);
+    LLVMMetadataRef program =
+        LLVMDIBuilderCreateFunction(debug->builder, where, shown, strlen(shown), NULL, 0, where,
+                                    line, debug->type, true, true, line, LLVMDIFlagZero, true);
     LLVMSetSubprogram(llvm, program);
     map_setp(&debug->functions, func, program);
 }

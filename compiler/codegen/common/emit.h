@@ -47,7 +47,8 @@ LLVMValueRef emit_size_add(Emit *e, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef emit_scalar(Emit *e, const IrInst *inst, LLVMValueRef *args);
 /* Two scalars combined as a REDUCE of KIND does it. */
 LLVMValueRef emit_combine(Emit *e, IrReduce kind, IrScalar scalar, LLVMValueRef x, LLVMValueRef y);
-/* A MATH of FN, and one that LLVM knows exactly (sqrt, floor, fma, ...) on any TYPE, vectors too. */
+/* A MATH of FN, and one that LLVM knows exactly (sqrt, floor, fma, ...) on any TYPE, vectors too.
+ */
 LLVMValueRef emit_math(Emit *e, IrMath fn, IrScalar scalar, LLVMValueRef *args);
 LLVMValueRef emit_math_wide(Emit *e, IrMath fn, LLVMTypeRef type, LLVMValueRef *args);
 

@@ -22,12 +22,13 @@ static unsigned named_vector_bits(const char *cpu) {
         const char *name;
         unsigned bits;
     } known[] = {
-        {"x86-64-v4", 512},  {"skylake-avx512", 512}, {"cascadelake", 512}, {"cooperlake", 512},
-        {"icelake-", 512},   {"tigerlake", 512},      {"sapphirerapids", 512},
-        {"emeraldrapids", 512}, {"graniterapids", 512}, {"rocketlake", 512}, {"znver4", 512},
-        {"znver5", 512},     {"x86-64-v3", 256},      {"haswell", 256},     {"broadwell", 256},
-        {"skylake", 256},    {"alderlake", 256},      {"raptorlake", 256},  {"meteorlake", 256},
-        {"znver", 256},
+        {"x86-64-v4", 512},      {"skylake-avx512", 512}, {"cascadelake", 512},
+        {"cooperlake", 512},     {"icelake-", 512},       {"tigerlake", 512},
+        {"sapphirerapids", 512}, {"emeraldrapids", 512},  {"graniterapids", 512},
+        {"rocketlake", 512},     {"znver4", 512},         {"znver5", 512},
+        {"x86-64-v3", 256},      {"haswell", 256},        {"broadwell", 256},
+        {"skylake", 256},        {"alderlake", 256},      {"raptorlake", 256},
+        {"meteorlake", 256},     {"znver", 256},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strncmp(cpu, known[i].name, strlen(known[i].name)) == 0) return known[i].bits;

@@ -10,7 +10,7 @@
 typedef struct Machine {
     LLVMTargetMachineRef target;
     char *triple;
-    char *features;     /* what the target machine was made with */
+    char *features;       /* what the target machine was made with */
     unsigned vector_bits; /* widest vectors for which libmvec functions may be called; 0: none */
 } Machine;
 

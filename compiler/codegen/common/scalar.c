@@ -99,7 +99,8 @@ static LLVMValueRef wrap_index(Emit *e, LLVMValueRef x, LLVMValueRef y) {
     LLVMValueRef limit = LLVMBuildMul(e->b, y, three, "");
     LLVMValueRef in = LLVMBuildAnd(e->b, LLVMBuildICmp(e->b, LLVMIntULT, moved, limit, ""),
                                    LLVMBuildICmp(e->b, LLVMIntSGT, y, zero, ""), "");
-    LLVMValueRef up = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, x, zero, ""), moved, x, "");
+    LLVMValueRef up =
+        LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, x, zero, ""), moved, x, "");
     LLVMValueRef down = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSGE, x, y, ""),
                                         LLVMBuildSub(e->b, x, y, ""), up, "");
     LLVMBuildCondBr(e->b, in, done, far_off);
@@ -124,8 +125,10 @@ static LLVMValueRef high_half(Emit *e, IrScalar scalar, LLVMValueRef x, LLVMValu
     unsigned bits = ir_scalar_bytes(scalar) * 8;
     LLVMTypeRef wide = LLVMIntTypeInContext(e->context, bits * 2);
     bool is_signed = ir_scalar_signed(scalar);
-    LLVMValueRef a = is_signed ? LLVMBuildSExt(e->b, x, wide, "") : LLVMBuildZExt(e->b, x, wide, "");
-    LLVMValueRef b = is_signed ? LLVMBuildSExt(e->b, y, wide, "") : LLVMBuildZExt(e->b, y, wide, "");
+    LLVMValueRef a =
+        is_signed ? LLVMBuildSExt(e->b, x, wide, "") : LLVMBuildZExt(e->b, x, wide, "");
+    LLVMValueRef b =
+        is_signed ? LLVMBuildSExt(e->b, y, wide, "") : LLVMBuildZExt(e->b, y, wide, "");
     LLVMValueRef product = LLVMBuildMul(e->b, a, b, "");
     LLVMValueRef high = LLVMBuildLShr(e->b, product, LLVMConstInt(wide, bits, false), "");
     return LLVMBuildTrunc(e->b, high, emit_type(e, scalar), "");
@@ -237,8 +240,7 @@ static LLVMValueRef to_half(Emit *e, IrScalar scalar, LLVMValueRef x) {
 /* Saturates; NaN gives 0. */
 static LLVMValueRef float_to_int(Emit *e, IrScalar to, LLVMValueRef x) {
     LLVMTypeRef types[] = {emit_type(e, to), LLVMTypeOf(x)};
-    if (to == IR_BOOL)
-        return LLVMBuildFCmp(e->b, LLVMRealUNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
+    if (to == IR_BOOL) return LLVMBuildFCmp(e->b, LLVMRealUNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
     const char *name = ir_scalar_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->module, id, types, 2);
@@ -247,8 +249,7 @@ static LLVMValueRef float_to_int(Emit *e, IrScalar to, LLVMValueRef x) {
 
 static LLVMValueRef int_to_int(Emit *e, IrScalar from, IrScalar to, LLVMValueRef x) {
     LLVMTypeRef type = emit_type(e, to);
-    if (to == IR_BOOL)
-        return LLVMBuildICmp(e->b, LLVMIntNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
+    if (to == IR_BOOL) return LLVMBuildICmp(e->b, LLVMIntNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
     uint32_t wide = ir_scalar_bytes(to), have = from == IR_BOOL ? 0 : ir_scalar_bytes(from);
     if (wide == have) return x;
     if (wide < have) return LLVMBuildTrunc(e->b, x, type, "");
@@ -326,8 +327,7 @@ LLVMValueRef emit_math(Emit *e, IrMath fn, IrScalar scalar, LLVMValueRef *args) 
     return e->call(e, name, type, args, n);
 }
 
-LLVMValueRef emit_combine(Emit *e, IrReduce kind, IrScalar scalar, LLVMValueRef x,
-                          LLVMValueRef y) {
+LLVMValueRef emit_combine(Emit *e, IrReduce kind, IrScalar scalar, LLVMValueRef x, LLVMValueRef y) {
     static const uint8_t ops[] = {[IR_SUM] = IR_ADD,     [IR_PROD] = IR_MUL, [IR_MINIMUM] = IR_MIN,
                                   [IR_MAXIMUM] = IR_MAX, [IR_ALL] = IR_AND,  [IR_ANY] = IR_OR};
     CHECK_INTERNAL(kind <= IR_ANY);

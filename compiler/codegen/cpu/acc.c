@@ -40,8 +40,7 @@ void gen_with_acc(Fn *f, const IrInst *inst) {
         if (type->kind == IR_T_SCALAR)
             gen_set_scalar(f, inst->results[k],
                            LLVMBuildLoad2(e->b, emit_memory_type(e, type->scalar), accs[k].at, ""));
-        else
-            gen_set(f, inst->results[k], accs[k]);
+        else gen_set(f, inst->results[k], accs[k]);
     }
 }
 

@@ -39,8 +39,7 @@ void gen_index(Fn *f, const IrInst *inst) {
     LLVMValueRef flat = gen_flat(f, val, x->type, n, at);
     if (n == x->type->rank)
         gen_set_scalar(f, inst->results[0], gen_load(f, val, x->type->scalar, flat));
-    else
-        gen_set(f, inst->results[0], view(f, inst, flat, val->dims + n));
+    else gen_set(f, inst->results[0], view(f, inst, flat, val->dims + n));
 }
 
 void gen_reshape(Fn *f, const IrInst *inst) {
@@ -133,8 +132,7 @@ void gen_update(Fn *f, const IrInst *inst) {
     scalars(f, inst->operands + 1, n, at);
     LLVMValueRef flat = gen_flat(f, &base, type, n, at);
     const Val *val = gen_val(f, v);
-    if (v->type->kind == IR_T_SCALAR)
-        gen_store(f, &base, type->scalar, flat, val->at);
+    if (v->type->kind == IR_T_SCALAR) gen_store(f, &base, type->scalar, flat, val->at);
     else
         gen_copy(f, type->scalar, gen_element_at(f, type, base.at, flat), val->at,
                  gen_count(f, val, v->type));
@@ -152,7 +150,8 @@ void gen_assign(Fn *f, const IrInst *inst) {
     Nest nest;
     nest_open(f, &nest, rank, val.dims);
     for (uint32_t k = 0; k < rank; k++) to[k] = strided(f, start[k], nest.i[k], step[k]);
-    LLVMValueRef element = gen_load(f, &val, type->scalar, gen_flat(f, &val, v->type, rank, nest.i));
+    LLVMValueRef element =
+        gen_load(f, &val, type->scalar, gen_flat(f, &val, v->type, rank, nest.i));
     gen_store(f, &base, type->scalar, gen_flat(f, &base, type, rank, to), element);
     nest_close(f, &nest);
     gen_set(f, inst->results[0], base);
@@ -186,9 +185,10 @@ static bool constant_pack(Fn *f, const IrInst *inst) {
     if (all) {
         LLVMTypeRef element = emit_memory_type(f->e, result->type->scalar);
         LLVMValueRef table = LLVMConstArray2(element, elements.at, elements.len);
-        gen_set(f, result, (Val){.at = gen_constant(f->g, table, "table"),
-                                 .block = emit_null(f->e),
-                                 .dims = gen_dims(f, result->type, NULL)});
+        gen_set(f, result,
+                (Val){.at = gen_constant(f->g, table, "table"),
+                      .block = emit_null(f->e),
+                      .dims = gen_dims(f, result->type, NULL)});
     }
     vec_free(&elements);
     return all;

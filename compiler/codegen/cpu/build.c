@@ -36,8 +36,8 @@ static IrValue *base_of(Fn *f, const IrInst *inst, uint32_t index) {
     return ir_resolve(inst->operands[k]);
 }
 
-/* A place that may be nowhere is for an operation that makes memory anew; one on the way there works in
-   place. */
+/* A place that may be nowhere is for an operation that makes memory anew; one on the way there
+   works in place. */
 static bool want_maybe(Fn *f, IrValue *value, const IrRegion *region, Dest dest) {
     const IrInst *def = value->def;
     if (!def || def->parent != region || f->dests[value->id].at) return false;
@@ -135,7 +135,8 @@ typedef struct Olds {
     uint32_t n;
 } Olds;
 
-/* Over the memory of an array that is read for the last time, unless the result is wanted elsewhere. */
+/* Over the memory of an array that is read for the last time, unless the result is wanted
+ * elsewhere. */
 static Val write_over(Fn *f, const IrInst *inst, uint32_t r, LLVMValueRef const *dims, Olds *olds) {
     const MemReuse *reuse = &gen_plan(f, inst)->reuse[r];
     const IrValue *result = inst->results[r];
@@ -163,17 +164,15 @@ static Val *new_results(Fn *f, const IrInst *inst, Olds *olds) {
         for (uint32_t k = 0; k < (uint32_t)inst->ints[r]; k++)
             dims[n + k] = gen_scalar(f, inst->operands[inner++]);
         const MemInst *plan = gen_plan(f, inst);
-        if (plan->reuse && plan->reuse[r].n)
-            outs[r] = write_over(f, inst, r, dims, &olds[r]);
-        else
-            outs[r] = gen_new_array(f, inst->results[r], dims);
+        if (plan->reuse && plan->reuse[r].n) outs[r] = write_over(f, inst, r, dims, &olds[r]);
+        else outs[r] = gen_new_array(f, inst->results[r], dims);
     }
     return outs;
 }
 
 /* The loops from dimension FROM on, and the body. */
-static void inner_loops(Fn *f, const IrInst *inst, uint32_t from, LLVMValueRef *at,
-                        const Val *outs, const Sink *sink) {
+static void inner_loops(Fn *f, const IrInst *inst, uint32_t from, LLVMValueRef *at, const Val *outs,
+                        const Sink *sink) {
     uint32_t n = (uint32_t)inst->imm;
     Loop loops[IR_MAX_RANK];
     for (uint32_t k = from; k < n; k++) {
@@ -242,8 +241,7 @@ void gen_build(Fn *f, const IrInst *inst) {
     bool sunk = sink_open(f, inst, &sink);
     if (sunk) f->dests[inst->results[0]->id] = sink.dest;
     Val *outs = new_results(f, inst, olds);
-    if (sunk || !on_threads(f, inst, outs))
-        inner_loops(f, inst, 0, at, outs, sunk ? &sink : NULL);
+    if (sunk || !on_threads(f, inst, outs)) inner_loops(f, inst, 0, at, outs, sunk ? &sink : NULL);
     f->g->used_libm = false;
     for (uint32_t r = 0; r < inst->nresults; r++) {
         for (uint32_t k = 0; k < olds[r].n; k++)

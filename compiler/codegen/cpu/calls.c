@@ -7,8 +7,10 @@
 
 /* A parenthesised list of up to CALL_PARAMS tokens. */
 #define TOKENS_(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, ...)                            \
-    {TOKEN_##_1, TOKEN_##_2, TOKEN_##_3, TOKEN_##_4,  TOKEN_##_5,  TOKEN_##_6,                     \
-     TOKEN_##_7, TOKEN_##_8, TOKEN_##_9, TOKEN_##_10, TOKEN_##_11, TOKEN_##_12}
+    {                                                                                              \
+        TOKEN_##_1, TOKEN_##_2, TOKEN_##_3, TOKEN_##_4, TOKEN_##_5, TOKEN_##_6, TOKEN_##_7,        \
+            TOKEN_##_8, TOKEN_##_9, TOKEN_##_10, TOKEN_##_11, TOKEN_##_12                          \
+    }
 #define TOKENS(...)                                                                                \
     TOKENS_(__VA_ARGS__, T_VOID, T_VOID, T_VOID, T_VOID, T_VOID, T_VOID, T_VOID, T_VOID, T_VOID,   \
             T_VOID, T_VOID, T_VOID)

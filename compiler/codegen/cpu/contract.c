@@ -109,8 +109,9 @@ static void small_product(Product *p) {
 
 static void large_product(Product *p) {
     Emit *e = p->e;
-    LLVMValueRef args[] = {emit_int32(e, p->ta), emit_int32(e, p->tb), p->m,      p->n, p->k,
-                           p->a.at,              p->b.at,              p->out.at, emit_int32(e, 0)};
+    LLVMValueRef args[] = {
+        emit_int32(e, p->ta), emit_int32(e, p->tb), p->m, p->n, p->k, p->a.at, p->b.at, p->out.at,
+        emit_int32(e, 0)};
     gen_runtime(p->f->g, p->scalar == IR_F32 ? "adl__gemm_f32" : "adl__gemm_f64", args, 9);
 }
 

@@ -80,8 +80,7 @@ void gen_loop_close(Fn *f, Loop *loop, LLVMMetadataRef metadata) {
     LLVMSetNUW(next, true);
     LLVMAddIncoming(loop->i, &next, &latch, 1);
     LLVMValueRef back = LLVMBuildBr(e->b, loop->head);
-    if (metadata)
-        LLVMSetMetadata(back, f->g->loop_kind, LLVMMetadataAsValue(e->context, metadata));
+    if (metadata) LLVMSetMetadata(back, f->g->loop_kind, LLVMMetadataAsValue(e->context, metadata));
     LLVMPositionBuilderAtEnd(e->b, loop->done);
 }
 
@@ -132,8 +131,7 @@ LLVMMetadataRef loop_as_it_is(Fn *f) {
 
 LLVMMetadataRef loop_close_group(Fn *f, bool fold_tail) {
     Emit *e = f->e;
-    LLVMMetadataRef accesses[] = {text_node(e, "llvm.loop.parallel_accesses"),
-                                  vec_pop(&f->groups)};
+    LLVMMetadataRef accesses[] = {text_node(e, "llvm.loop.parallel_accesses"), vec_pop(&f->groups)};
     LLVMMetadataRef parts[5] = {NULL};
     unsigned n = 1;
     parts[n++] = LLVMMDNodeInContext2(e->context, accesses, 2);
@@ -187,8 +185,7 @@ static Val empty_val(Fn *f, IrType type) {
 static Val val_phis(Fn *f, IrType type) {
     Val val = empty_val(f, type);
     Parts parts = gen_parts(f->e, type, &val);
-    for (unsigned i = 0; i < parts.n; i++)
-        *parts.at[i] = LLVMBuildPhi(f->e->b, parts.types[i], "");
+    for (unsigned i = 0; i < parts.n; i++) *parts.at[i] = LLVMBuildPhi(f->e->b, parts.types[i], "");
     return val;
 }
 
@@ -319,7 +316,8 @@ static void next_small(Fn *f, const IrInst *inst, const IrInst *yield, uint32_t 
         if (!mem_is_small(type)) continue;
         const IrValue *value = ir_resolve(yield->operands[skip + i]);
         const IrValue *root = f->plan->root[value->id];
-        if (gen_val(f, value)->at == carried[i].phi.at || root->region != inst->regions[0]) continue;
+        if (gen_val(f, value)->at == carried[i].phi.at || root->region != inst->regions[0])
+            continue;
         from[i] = gen_slot(f, type).at;
         gen_hand_into(f, yield, skip + i, from[i]);
     }
@@ -466,29 +464,29 @@ static void call_extern(Fn *f, const IrInst *inst) {
     Emit *e = f->e;
     const IrFunc *func = inst->func;
     Args args = {0};
-    uint32_t array = 0, first = 0;
+    uint32_t first = 0;
     for (uint32_t k = 0; k < func->nparams; k++) {
         IrType type = func->params[k];
         LLVMValueRef arg = gen_val(f, inst->operands[k])->at;
         vec_push(&args, type->kind == IR_T_SCALAR ? emit_to_memory(e, type->scalar, arg) : arg);
     }
     if (func->nresults && func->results[0]->kind == IR_T_SCALAR) first = 1;
-    /* Array results are the `mut` parameters, in order: the call writes to copies of them. */
-    for (uint32_t i = first; i < func->nresults; i++) {
-        while (array < func->nparams && func->params[array]->kind != IR_T_ARRAY) array++;
-        CHECK_INTERNAL(array < func->nparams);
-        const IrValue *from = ir_resolve(inst->operands[array]);
+    /* Array results are the `mut` parameters, in order, which stand last among those of their type:
+       the call writes to copies of them. */
+    for (uint32_t i = func->nresults, k = func->nparams; i-- > first;) {
+        do CHECK_INTERNAL(k-- > 0);
+        while (!ir_compatible(func->params[k], func->results[i]));
+        const IrValue *from = ir_resolve(inst->operands[k]);
         const Val *source = gen_val(f, from);
         Val copy = gen_new_array(f, inst->results[i], source->dims);
         gen_copy(f, from->type->scalar, copy.at, source->at, gen_count(f, source, from->type));
         gen_set(f, inst->results[i], copy);
-        args.at[array++] = copy.at;
+        args.at[k] = copy.at;
     }
     LLVMValueRef result = LLVMBuildCall2(e->b, f->g->func_types[func->id], f->g->funcs[func->id],
                                          args.at, args.len, "");
     if (first)
-        gen_set_scalar(f, inst->results[0],
-                       emit_from_memory(e, func->results[0]->scalar, result));
+        gen_set_scalar(f, inst->results[0], emit_from_memory(e, func->results[0]->scalar, result));
     vec_free(&args);
 }
 

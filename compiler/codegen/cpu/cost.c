@@ -10,8 +10,9 @@ static int64_t scalar_cost(const IrInst *inst) {
     case IR_MOD:
     case IR_REM: return COST_DIVIDE;
     case IR_MATH:
-        return inst->imm == IR_MATH_SQRT ? COST_DIVIDE
-               : inst->imm == IR_MATH_FMA || inst->imm == IR_MATH_FLOOR ? 1 : COST_MATH;
+        return inst->imm == IR_MATH_SQRT                                ? COST_DIVIDE
+               : inst->imm == IR_MATH_FMA || inst->imm == IR_MATH_FLOOR ? 1
+                                                                        : COST_MATH;
     case IR_CALL: return COST_CALL;
     default: return 1;
     }
@@ -45,8 +46,8 @@ static LLVMValueRef inst_cost(Fn *f, const IrInst *inst, int64_t *own) {
         LLVMValueRef body = cost_of_region(f, inst->regions[0], &inner);
         int64_t fixed = inst->op == IR_BUILD ? COST_ALLOC : GUESSED_TRIPS;
         *own += fixed + GUESSED_TRIPS * inner;
-        return LLVMBuildAdd(e->b, gen_int(e, fixed),
-                            LLVMBuildMul(e->b, trips(f, inst), body, ""), "");
+        return LLVMBuildAdd(e->b, gen_int(e, fixed), LLVMBuildMul(e->b, trips(f, inst), body, ""),
+                            "");
     }
     case IR_IF:
     case IR_WITH_ACC: {
@@ -54,12 +55,8 @@ static LLVMValueRef inst_cost(Fn *f, const IrInst *inst, int64_t *own) {
         *own += inner;
         return cost;
     }
-    case IR_CONTRACT:
-        *own += COST_CALL;
-        return gen_int(e, COST_CALL);
-    default:
-        *own += scalar_cost(inst);
-        return gen_int(e, scalar_cost(inst));
+    case IR_CONTRACT: *own += COST_CALL; return gen_int(e, COST_CALL);
+    default: *own += scalar_cost(inst); return gen_int(e, scalar_cost(inst));
     }
 }
 

@@ -15,8 +15,9 @@ static Val text_val(Fn *f, LLVMValueRef at, LLVMValueRef block, LLVMValueRef len
 
 void gen_string(Fn *f, const IrInst *inst) {
     size_t len = strlen(inst->text);
-    gen_set(f, inst->results[0], text_val(f, gen_text(f->g, inst->text, len), emit_null(f->e),
-                                          gen_int(f->e, (int64_t)len)));
+    gen_set(
+        f, inst->results[0],
+        text_val(f, gen_text(f->g, inst->text, len), emit_null(f->e), gen_int(f->e, (int64_t)len)));
 }
 
 /* ---- failures ---- */
@@ -119,7 +120,7 @@ typedef struct Matching {
     const IrInst *inst;
     LLVMValueRef args[CALL_PARAMS];
     unsigned n;
-    uint32_t operand; /* the next one */
+    uint32_t operand;           /* the next one */
     LLVMValueRef out, out_dims; /* where the call puts its result, NULL: it returns it */
 } Matching;
 
@@ -140,8 +141,7 @@ static LLVMValueRef as_token(Fn *f, CallToken token, const IrValue *value) {
 
 /* The array at hand: the next operand if it is one, else the result. */
 static IrType array_at_hand(const Matching *m) {
-    if (m->operand < m->inst->noperands)
-        return ir_resolve(m->inst->operands[m->operand])->type;
+    if (m->operand < m->inst->noperands) return ir_resolve(m->inst->operands[m->operand])->type;
     return m->inst->results[0]->type;
 }
 
@@ -200,8 +200,8 @@ static void match_param(Matching *m, const RuntimeCall *call, unsigned k) {
     case TOKEN_T_CF64:
     case TOKEN_T_CF32: *arg = gen_val(f, m->inst->operands[m->operand++])->at; break;
     default:
-        *arg = match_int(m, token, k > 0 && token == TOKEN_T_I32 &&
-                                       call->params[k - 1] == TOKEN_T_I32);
+        *arg = match_int(m, token,
+                         k > 0 && token == TOKEN_T_I32 && call->params[k - 1] == TOKEN_T_I32);
     }
 }
 
@@ -219,8 +219,11 @@ static void set_array(Matching *m) {
     LLVMValueRef dims[IR_MAX_RANK], at = LLVMBuildLoad2(e->b, e->ptr, m->out, "");
     for (uint32_t k = 0; k < result->type->rank; k++)
         dims[k] = LLVMBuildLoad2(e->b, e->i64, emit_offset(e, m->out_dims, 8 * (int64_t)k), "");
-    gen_set(f, result, (Val){.at = at, .block = at, .dims = gen_dims(f, result->type, dims),
-                             .depth = f->groups.len});
+    gen_set(f, result,
+            (Val){.at = at,
+                  .block = at,
+                  .dims = gen_dims(f, result->type, dims),
+                  .depth = f->groups.len});
 }
 
 static void set_value(Fn *f, const IrValue *result, LLVMValueRef value) {
@@ -230,8 +233,7 @@ static void set_value(Fn *f, const IrValue *result, LLVMValueRef value) {
         value = LLVMBuildICmp(e->b, LLVMIntNE, value, LLVMConstNull(have), "");
     else if (wanted != have && ir_scalar_float(result->type->scalar))
         value = LLVMBuildFPCast(e->b, value, wanted, "");
-    else if (wanted != have)
-        value = LLVMBuildIntCast2(e->b, value, wanted, true, "");
+    else if (wanted != have) value = LLVMBuildIntCast2(e->b, value, wanted, true, "");
     gen_set_scalar(f, result, value);
 }
 

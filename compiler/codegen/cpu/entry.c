@@ -138,8 +138,7 @@ void gen_entry(Gen *g, const IrFunc *func) {
         entry_push_arg(&f, func, k, &val, &args);
     }
     uint32_t first = args.len;
-    for (uint32_t i = 0; i < func->nresults; i++)
-        vec_push(&args, entry_result_memory(&f, func, i));
+    for (uint32_t i = 0; i < func->nresults; i++) vec_push(&args, entry_result_memory(&f, func, i));
     gen_check_status(&f, entry_call(&f, func, &args));
     for (uint32_t i = 0; i < func->nresults; i++)
         write_result(&f, func->results[i], args.at[first + i],

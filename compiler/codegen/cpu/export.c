@@ -1,5 +1,6 @@
-/* The C interface: a wrapper for each export makes a context, looks at the arguments, calls, puts the
-   results where the caller wants them.  Memory that is read has no block; memory that is written
+/* The C interface: a wrapper for each export makes a context, looks at the arguments, calls, puts
+   the results where the caller wants them.  Memory that is read has no block; memory that is
+   written
    (`mut`) gets a header on the stack that looks like a block with one name more than is counted, so
    that it is written in place and never freed. */
 #include "codegen/cpu/entry.h"
@@ -17,7 +18,7 @@ typedef struct Wrapper {
     LLVMValueRef *places;   /* by IR result: where C wants it */
     LLVMValueRef *memories; /* by IR result: where the call puts it */
     LLVMBasicBlockRef end;
-    LLVMValueRef status;    /* the phi in END */
+    LLVMValueRef status; /* the phi in END */
 } Wrapper;
 
 /* ---- types ---- */
@@ -31,8 +32,7 @@ static LLVMTypeRef c_type(const Emit *e, const IrCParam *param) {
 
 static LLVMTypeRef wrapper_type(const Emit *e, const IrExport *export) {
     VEC(LLVMTypeRef) types = {0};
-    for (uint32_t i = 0; i < export->nparams; i++)
-        vec_push(&types, c_type(e, &export->params[i]));
+    for (uint32_t i = 0; i < export->nparams; i++) vec_push(&types, c_type(e, &export->params[i]));
     LLVMTypeRef type = LLVMFunctionType(e->i32, types.at, types.len, false);
     vec_free(&types);
     return type;
@@ -93,7 +93,8 @@ static LLVMValueRef read_name(Expression *x) {
     for (uint32_t i = 0; len && i < export->nparams; i++) {
         const IrCParam *param = &export->params[i];
         bool number = param->kind == IR_C_SIZE || param->kind == IR_C_SCALAR;
-        if (!number || strlen(param->name) != len || strncmp(param->name, x->at, len) != 0) continue;
+        if (!number || strlen(param->name) != len || strncmp(param->name, x->at, len) != 0)
+            continue;
         x->at += len;
         return LLVMBuildIntCast2(x->w->f.e->b, LLVMGetParam(x->w->f.llvm, i), x->w->f.e->i64, true,
                                  "");
@@ -129,7 +130,8 @@ static LLVMValueRef read_product(Expression *x) {
     for (skip_blanks(x); *x->at == '*' || *x->at == '/'; skip_blanks(x)) {
         char op = *x->at++;
         LLVMValueRef right = read_factor(x);
-        left = op == '*' ? LLVMBuildMul(e->b, left, right, "") : LLVMBuildSDiv(e->b, left, right, "");
+        left =
+            op == '*' ? LLVMBuildMul(e->b, left, right, "") : LLVMBuildSDiv(e->b, left, right, "");
     }
     return left;
 }
@@ -140,7 +142,8 @@ static LLVMValueRef read_sum(Expression *x) {
     for (skip_blanks(x); *x->at == '+' || *x->at == '-'; skip_blanks(x)) {
         char op = *x->at++;
         LLVMValueRef right = read_product(x);
-        left = op == '+' ? LLVMBuildAdd(e->b, left, right, "") : LLVMBuildSub(e->b, left, right, "");
+        left =
+            op == '+' ? LLVMBuildAdd(e->b, left, right, "") : LLVMBuildSub(e->b, left, right, "");
     }
     return left;
 }
@@ -185,8 +188,8 @@ static void take_array(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
     bool writable = param->kind == IR_C_MUT && !mem_is_small(w->func->params[param->param]);
     Val val = entry_array(&w->f, w->func->params[param->param], given,
                           writable ? borrowed_block(w) : emit_null(e), dims);
-    LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, gen_count(&w->f, &val, param->type),
-                                      gen_int(e, 0), "");
+    LLVMValueRef some =
+        LLVMBuildICmp(e->b, LLVMIntNE, gen_count(&w->f, &val, param->type), gen_int(e, 0), "");
     refuse(w, LLVMBuildAnd(e->b, is_null(e, given), some, ""), param->name, "is NULL");
     w->args[param->param] = val;
     if (param->kind == IR_C_MUT) w->places[param->result] = given;
@@ -280,14 +283,10 @@ static bool is_memory(const IrCParam *param) {
 static void check_pair(Wrapper *w, uint32_t i, uint32_t j) {
     const IrCParam *a = &w->export->params[i], *b = &w->export->params[j];
     Gen *g = w->f.g;
-    LLVMValueRef args[] = {w->f.context,
-                           gen_site(g, w->func, w->export->pos),
-                           LLVMGetParam(w->f.llvm, i),
-                           bytes_of(w, a),
-                           gen_text(g, a->name, strlen(a->name)),
-                           LLVMGetParam(w->f.llvm, j),
-                           bytes_of(w, b),
-                           gen_text(g, b->name, strlen(b->name))};
+    LLVMValueRef args[] = {
+        w->f.context,   gen_site(g, w->func, w->export->pos),  LLVMGetParam(w->f.llvm, i),
+        bytes_of(w, a), gen_text(g, a->name, strlen(a->name)), LLVMGetParam(w->f.llvm, j),
+        bytes_of(w, b), gen_text(g, b->name, strlen(b->name))};
     LLVMValueRef status = gen_runtime(g, "adl__check_overlap", args, 8);
     Emit *e = w->f.e;
     LLVMBasicBlockRef off = gen_block(&w->f, "overlap"), on = gen_block(&w->f, "");
@@ -358,11 +357,10 @@ static void check_places(Wrapper *w) {
     Emit *e = w->f.e;
     for (uint32_t k = 0; k < w->export->nparams; k++) {
         const IrCParam *param = &w->export->params[k];
-        if (param->kind != IR_C_OUT || param->type->kind != IR_T_ARRAY ||
-            mem_is_small(param->type))
+        if (param->kind != IR_C_OUT || param->type->kind != IR_T_ARRAY || mem_is_small(param->type))
             continue;
-        Val val = gen_load_result(&w->f, w->func->results[param->result],
-                                  w->memories[param->result]);
+        Val val =
+            gen_load_result(&w->f, w->func->results[param->result], w->memories[param->result]);
         LLVMValueRef count = gen_count(&w->f, &val, w->func->results[param->result]);
         LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, count, gen_int(e, 0), "");
         LLVMValueRef null = is_null(e, w->places[param->result]);
@@ -391,8 +389,7 @@ static void call(Wrapper *w) {
     LLVMBuildCondBr(e->b, ok, good, bad);
     LLVMPositionBuilderAtEnd(e->b, bad);
     if (w->func->flags & IR_FUNC_LIBRARY) {
-        LLVMValueRef told[] = {w->f.context, status,
-                               gen_site(w->f.g, w->func, w->export->pos)};
+        LLVMValueRef told[] = {w->f.context, status, gen_site(w->f.g, w->func, w->export->pos)};
         status = gen_runtime(w->f.g, "adl__fail_called", told, 3);
     }
     leave(w, status);

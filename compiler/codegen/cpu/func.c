@@ -67,18 +67,18 @@ LLVMTypeRef gen_func_type(Gen *g, const IrFunc *func) {
 static void take_open_dims(Fn *f, IrType type, unsigned *at, Val *val) {
     val->dims = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, type->rank);
     for (uint32_t k = 0; k < type->rank; k++)
-        val->dims[k] = type->dims[k] >= 0 ? gen_int(f->e, type->dims[k])
-                                          : LLVMGetParam(f->llvm, (*at)++);
+        val->dims[k] =
+            type->dims[k] >= 0 ? gen_int(f->e, type->dims[k]) : LLVMGetParam(f->llvm, (*at)++);
 }
 
 /* Borrowed elements are never written to while the function runs, by anyone. */
 static void describe_borrowed(Fn *f, unsigned at, IrType type) {
     gen_attribute(f->g, f->llvm, at + 1, "noalias", 0);
     gen_attribute(f->g, f->llvm, at + 1, "readonly", 0);
-    LLVMAddAttributeAtIndex(
-        f->llvm, at + 1,
-        LLVMCreateEnumAttribute(f->e->context, LLVMGetEnumAttributeKindForName("align", 5),
-                                ir_scalar_bytes(type->scalar)));
+    LLVMAddAttributeAtIndex(f->llvm, at + 1,
+                            LLVMCreateEnumAttribute(f->e->context,
+                                                    LLVMGetEnumAttributeKindForName("align", 5),
+                                                    ir_scalar_bytes(type->scalar)));
 }
 
 static void take_param(Fn *f, IrValue *param, unsigned *at) {
@@ -140,8 +140,8 @@ LLVMValueRef gen_alloca(Fn *f, LLVMTypeRef type, LLVMValueRef count, unsigned al
     LLVMValueRef last = LLVMGetBasicBlockTerminator(f->allocas);
     if (last) LLVMPositionBuilderBefore(e->b, last);
     else LLVMPositionBuilderAtEnd(e->b, f->allocas);
-    LLVMValueRef slot = count ? LLVMBuildArrayAlloca(e->b, type, count, name)
-                              : LLVMBuildAlloca(e->b, type, name);
+    LLVMValueRef slot =
+        count ? LLVMBuildArrayAlloca(e->b, type, count, name) : LLVMBuildAlloca(e->b, type, name);
     LLVMSetAlignment(slot, align);
     LLVMPositionBuilderAtEnd(e->b, here);
     return slot;
@@ -190,12 +190,33 @@ static void gen_inst(Fn *f, const IrInst *inst) {
     case IR_RUNTIME: gen_runtime_inst(f, inst); break;
     case IR_YIELD:
     case IR_OP_COUNT: UNREACHABLE("operation %d in a body", (int)inst->op);
-    case IR_NEG: case IR_ABS: case IR_ADD: case IR_SUB: case IR_MUL: case IR_DIV: case IR_MOD:
-    case IR_REM: case IR_POWI: case IR_MIN: case IR_MAX: case IR_EQ: case IR_NE: case IR_LT:
-    case IR_LE: case IR_GT: case IR_GE: case IR_AND: case IR_OR: case IR_XOR: case IR_NOT:
-    case IR_SHL: case IR_SHR: case IR_MULHI: case IR_SELECT: case IR_CAST: case IR_MATH:
-        gen_scalar_inst(f, inst);
-        break;
+    case IR_NEG:
+    case IR_ABS:
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MUL:
+    case IR_DIV:
+    case IR_MOD:
+    case IR_REM:
+    case IR_POWI:
+    case IR_MIN:
+    case IR_MAX:
+    case IR_EQ:
+    case IR_NE:
+    case IR_LT:
+    case IR_LE:
+    case IR_GT:
+    case IR_GE:
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR:
+    case IR_NOT:
+    case IR_SHL:
+    case IR_SHR:
+    case IR_MULHI:
+    case IR_SELECT:
+    case IR_CAST:
+    case IR_MATH: gen_scalar_inst(f, inst); break;
     }
 }
 
@@ -280,7 +301,8 @@ static void want_results(Fn *f) {
     unsigned first = LLVMCountParams(f->llvm) - f->ir->nresults;
     for (uint32_t i = 0; i < f->ir->nresults; i++) {
         if (!has_place(f->g, f->ir, i)) continue;
-        LLVMValueRef place = LLVMBuildLoad2(f->e->b, f->e->ptr, LLVMGetParam(f->llvm, first + i), "");
+        LLVMValueRef place =
+            LLVMBuildLoad2(f->e->b, f->e->ptr, LLVMGetParam(f->llvm, first + i), "");
         gen_want(f, f->ir->body->last, i, (Dest){.at = place, .maybe = true});
     }
 }

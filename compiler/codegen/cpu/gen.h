@@ -34,9 +34,9 @@ typedef struct Val {
 typedef struct Dest {
     LLVMValueRef at; /* NULL: anywhere */
     uint32_t depth;
-    bool combine;    /* elements are not put there but combined with what is there, ... */
-    IrReduce kind;   /* ... so; for a BUILD that has no other use */
-    bool maybe;      /* AT may be null when the code runs, and then it is anywhere */
+    bool combine;  /* elements are not put there but combined with what is there, ... */
+    IrReduce kind; /* ... so; for a BUILD that has no other use */
+    bool maybe;    /* AT may be null when the code runs, and then it is anywhere */
 } Dest;
 
 typedef struct Gen {
@@ -45,13 +45,13 @@ typedef struct Gen {
     const CodegenOptions *options;
     const Machine *machine;
     MemPlan *plan;
-    Debug *debug;               /* NULL without -g */
-    LLVMValueRef *funcs;        /* by IrFunc.id */
+    Debug *debug;        /* NULL without -g */
+    LLVMValueRef *funcs; /* by IrFunc.id */
     LLVMTypeRef *func_types;
-    bool *places;               /* by IrFunc.id: see gen_no_place */
-    Map texts, sites, calls; /* caches: text, position, name to constant or function */
-    VEC(LLVMValueRef) vector_functions; /* kept alive until the vectoriser has run */
-    bool used_libm;             /* set by calls that have vector versions */
+    bool *places;                        /* by IrFunc.id: see gen_no_place */
+    Map texts, sites, calls;             /* caches: text, position, name to constant or function */
+    VEC(LLVMValueRef) vector_functions;  /* kept alive until the vectoriser has run */
+    bool used_libm;                      /* set by calls that have vector versions */
     LLVMMetadataRef nodes[COMPAT_NODES]; /* the first free_nodes can be access groups */
     uint32_t free_nodes;
     unsigned loop_kind, group_kind, prof_kind; /* metadata kinds */
@@ -64,24 +64,25 @@ typedef struct Fn {
     const IrFunc *ir;
     const MemFunc *plan;
     LLVMValueRef llvm, context;
-    LLVMBasicBlockRef allocas;  /* the entry block */
-    LLVMBasicBlockRef fail;     /* returns the phi fail_code; NULL until needed */
+    LLVMBasicBlockRef allocas; /* the entry block */
+    LLVMBasicBlockRef fail;    /* returns the phi fail_code; NULL until needed */
     LLVMValueRef fail_code;
-    LLVMValueRef scratch_dims;  /* i64[IR_MAX_RANK], or NULL */
-    Val *vals;                  /* by value id */
-    Dest *dests;                /* by value id */
-    uint32_t *uses;             /* by value id: how many */
-    Map done;                   /* instructions that were generated ahead of their place */
-    VEC(LLVMMetadataRef) groups; /* access groups of the open parallel loops */
+    LLVMValueRef scratch_dims;     /* i64[IR_MAX_RANK], or NULL */
+    Val *vals;                     /* by value id */
+    Dest *dests;                   /* by value id */
+    uint32_t *uses;                /* by value id: how many */
+    Map done;                      /* instructions that were generated ahead of their place */
+    VEC(LLVMMetadataRef) groups;   /* access groups of the open parallel loops */
     VEC(LLVMValueRef) sum_buffers; /* by nesting depth of blocked sums: see sum.c */
     uint32_t sum_depth;
-    bool serial;                /* this is a piece of a parallel loop already */
+    bool serial; /* this is a piece of a parallel loop already */
 } Fn;
 
 /* ---- module.c ---- */
 LLVMValueRef gen_text(Gen *g, const char *text, size_t len); /* a zero-terminated constant */
-LLVMValueRef gen_constant(Gen *g, LLVMValueRef value, const char *name); /* a global that holds VALUE */
-LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos);  /* a constant AdlSite */
+LLVMValueRef gen_constant(Gen *g, LLVMValueRef value,
+                          const char *name);                /* a global that holds VALUE */
+LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos); /* a constant AdlSite */
 /* Calls the runtime's function NAME of calls.def; the context is not added. */
 LLVMValueRef gen_runtime(Gen *g, const char *name, LLVMValueRef *args, unsigned n);
 bool gen_runtime_known(const char *name);
@@ -125,9 +126,9 @@ typedef struct Loop {
     LLVMValueRef i;
     LLVMBasicBlockRef before, head, body, done;
 } Loop;
-/* A counted loop: the builder stands in the head after gen_loop_open (for more phis), in the body after
-   loop_enter, behind the loop after gen_loop_close.  PARALLEL: no iteration needs another one's
-   accesses that were tagged; opens an access group. */
+/* A counted loop: the builder stands in the head after gen_loop_open (for more phis), in the body
+   after loop_enter, behind the loop after gen_loop_close.  PARALLEL: no iteration needs another
+   one's accesses that were tagged; opens an access group. */
 void gen_loop_open(Fn *f, Loop *loop, const char *name);
 void loop_enter(Fn *f, Loop *loop, LLVMValueRef count);
 void gen_loop_close(Fn *f, Loop *loop, LLVMMetadataRef metadata);
@@ -157,14 +158,14 @@ typedef struct Piece {
 } Piece;
 typedef void (*PieceBody)(Piece *piece, void *data);
 
-/* Work of one run of REGION as an i64, in units of about a quarter of a nanosecond; sizes that are not
-   known outside of it are guessed.  OWN: of REGION's own operations, known now. */
+/* Work of one run of REGION as an i64, in units of about a quarter of a nanosecond; sizes that are
+   not known outside of it are guessed.  OWN: of REGION's own operations, known now. */
 LLVMValueRef cost_of_region(Fn *f, const IrRegion *region, int64_t *own);
 /* Is REGION, run in a loop, ever worth threads? */
 bool parallel_pays(Fn *f, const IrRegion *region);
-/* BODY for 0..COUNT, by several threads if it is long (each run taking WORK), in one piece else.  The
-   pieces depend on sizes alone.  What REGION captures is there in them, and so are EXTRAS, memory that
-   is written to (ALONE: and overlaps nothing that is read). */
+/* BODY for 0..COUNT, by several threads if it is long (each run taking WORK), in one piece else.
+   The pieces depend on sizes alone.  What REGION captures is there in them, and so are EXTRAS,
+   memory that is written to (ALONE: and overlaps nothing that is read). */
 void parallel_run(Fn *f, const IrRegion *region, LLVMValueRef count, LLVMValueRef work,
                   const Val *extras, const IrType *types, uint32_t nextras, bool alone,
                   PieceBody body, void *data);
@@ -189,15 +190,15 @@ void gen_store(Fn *f, const Val *val, IrScalar scalar, LLVMValueRef index, LLVMV
 void gen_tag(Fn *f, LLVMValueRef access, uint32_t depth);
 /* COUNT elements. */
 void gen_copy(Fn *f, IrScalar scalar, LLVMValueRef to, LLVMValueRef from, LLVMValueRef count);
-/* Operand K of INST for someone who keeps it as a TYPE.  A small TYPE's elements are not copied yet:
-   gen_hand_into does it and releases what was handed over. */
+/* Operand K of INST for someone who keeps it as a TYPE.  A small TYPE's elements are not copied
+   yet: gen_hand_into does it and releases what was handed over. */
 Val gen_hand_over(Fn *f, const IrInst *inst, uint32_t k, IrType type);
 void gen_hand_into(Fn *f, const IrInst *inst, uint32_t k, LLVMValueRef to);
 /* Operand K of INST, to be written to, as planned: itself or a copy. */
 Val gen_base(Fn *f, const IrInst *inst, uint32_t k);
-/* New memory of sizes DIMS for VALUE: that of one of OLDS, whose references are ours, if it has these
-   sizes and nobody else holds it.  The blocks in OLDS become what is to be released when they have
-   been read. */
+/* New memory of sizes DIMS for VALUE: that of one of OLDS, whose references are ours, if it has
+   these sizes and nobody else holds it.  The blocks in OLDS become what is to be released when they
+   have been read. */
 Val gen_over(Fn *f, const IrValue *value, LLVMValueRef const *dims, uint32_t n, Val *olds);
 /* VAL, whose reference is ours, if nobody else holds its block, else a copy. */
 Val gen_own(Fn *f, const Val *val, IrType type);
@@ -207,14 +208,14 @@ Val gen_load_result(Fn *f, IrType type, LLVMValueRef from);
 
 /* ---- sink.c: results that go into a part of another array ---- */
 typedef struct Sink {
-    Val base;        /* the array that they go into, ... */
+    Val base; /* the array that they go into, ... */
     IrType type;
-    bool strided;    /* ... at start + i * step, else from DEST on */
+    bool strided; /* ... at start + i * step, else from DEST on */
     LLVMValueRef start[IR_MAX_RANK], step[IR_MAX_RANK];
     Dest dest;
 } Sink;
-/* Is BUILD's one result used by an UPDATE, ASSIGN or ACC_ADD close behind it alone, so that it can be
-   made there?  Then does that instruction's work but for the elements, and fills SINK. */
+/* Is BUILD's one result used by an UPDATE, ASSIGN or ACC_ADD close behind it alone, so that it can
+   be made there?  Then does that instruction's work but for the elements, and fills SINK. */
 bool sink_open(Fn *f, const IrInst *build, Sink *sink);
 /* The flat place of BUILD's element I in the sink's base. */
 LLVMValueRef sink_place(Fn *f, const Sink *sink, LLVMValueRef const *i);
@@ -235,8 +236,8 @@ LLVMValueRef sum_elements(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at
 LLVMValueRef sum_blocks(Emit *e, LLVMValueRef count);
 LLVMValueRef sum_block_len(Emit *e, LLVMValueRef count, LLVMValueRef blocks, LLVMValueRef k,
                            LLVMValueRef *begin);
-/* The lanes of SUMS added up; the places [COUNT - SUM_LANES, COUNT) as VALUES without those that are
-   not among the last LEFT. */
+/* The lanes of SUMS added up; the places [COUNT - SUM_LANES, COUNT) as VALUES without those that
+   are not among the last LEFT. */
 LLVMValueRef sum_fold(Emit *e, IrReduce kind, LLVMValueRef sums);
 LLVMValueRef sum_last(Emit *e, IrReduce kind, IrScalar scalar, LLVMValueRef values,
                       LLVMValueRef left);

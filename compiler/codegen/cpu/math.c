@@ -1,9 +1,9 @@
 /* Calls of scalar functions.
 
-   A function gives the same bits wherever it stands, in a vectorised loop, in its rest, or alone.  So
-   where the C library has a vector version, that one is called always, and in one width only (widths
-   differ in the last bit): a single call goes to a function of ours that fills a vector with the
-   argument, and the vectoriser is told that the vector version is this function's. */
+   A function gives the same bits wherever it stands, in a vectorised loop, in its rest, or alone.
+   So where the C library has a vector version, that one is called always, and in one width only
+   (widths differ in the last bit): a single call goes to a function of ours that fills a vector
+   with the argument, and the vectoriser is told that the vector version is this function's. */
 #include "codegen/cpu/gen.h"
 
 #include <stdio.h>
@@ -109,8 +109,8 @@ LLVMValueRef gen_math_call(Emit *e, const char *name, LLVMTypeRef result, LLVMVa
     for (unsigned i = 0; i < n; i++) params[i] = LLVMTypeOf(args[i]);
     LLVMTypeRef type = LLVMFunctionType(result, params, n, false);
     bool single = result == e->f32;
-    unsigned arity = g->machine->vector_bits && !g->options->scalar_math
-                         ? vector_arity(name, single) : 0;
+    unsigned arity =
+        g->machine->vector_bits && !g->options->scalar_math ? vector_arity(name, single) : 0;
     if (!arity) {
         LLVMValueRef fn = LLVMGetNamedFunction(e->module, name);
         if (!fn) fn = declare_scalar(g, name, type);
@@ -132,8 +132,8 @@ static void prefer_width(Gen *g) {
     static const char name[] = "prefer-vector-width";
     char bits[16];
     snprintf(bits, sizeof bits, "%u", g->machine->vector_bits);
-    LLVMAttributeRef attribute = LLVMCreateStringAttribute(
-        g->e.context, name, strlen(name), bits, (unsigned)strlen(bits));
+    LLVMAttributeRef attribute =
+        LLVMCreateStringAttribute(g->e.context, name, strlen(name), bits, (unsigned)strlen(bits));
     for (LLVMValueRef fn = LLVMGetFirstFunction(g->e.module); fn; fn = LLVMGetNextFunction(fn))
         if (LLVMCountBasicBlocks(fn))
             LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, attribute);
@@ -143,8 +143,7 @@ static void prefer_width(Gen *g) {
 void gen_keep_vector_functions(Gen *g) {
     if (!g->vector_functions.len) return;
     prefer_width(g);
-    LLVMValueRef list =
-        LLVMConstArray2(g->e.ptr, g->vector_functions.at, g->vector_functions.len);
+    LLVMValueRef list = LLVMConstArray2(g->e.ptr, g->vector_functions.at, g->vector_functions.len);
     LLVMValueRef used = LLVMAddGlobal(g->e.module, LLVMTypeOf(list), "llvm.compiler.used");
     LLVMSetInitializer(used, list);
     LLVMSetLinkage(used, LLVMAppendingLinkage);

@@ -53,10 +53,13 @@ LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos) {
     const IrFunc *named = func;
     while (named->deriv.mode != IR_DERIV_NONE && named->deriv.base) named = named->deriv.base;
     bool library = file && file->library;
-    LLVMValueRef fields[] = {
-        file ? gen_text(g, file->display, strlen(file->display)) : emit_null(&g->e),
-        gen_text(g, named->name, strlen(named->name)), emit_int32(&g->e, (int32_t)line),
-        emit_int32(&g->e, (int32_t)column), emit_int32(&g->e, library), emit_int32(&g->e, 0)};
+    LLVMValueRef fields[] = {file ? gen_text(g, file->display, strlen(file->display))
+                                  : emit_null(&g->e),
+                             gen_text(g, named->name, strlen(named->name)),
+                             emit_int32(&g->e, (int32_t)line),
+                             emit_int32(&g->e, (int32_t)column),
+                             emit_int32(&g->e, library),
+                             emit_int32(&g->e, 0)};
     known = gen_constant(g, LLVMConstStructInContext(g->e.context, fields, 6, false), "site");
     map_set(&g->sites, key, known);
     return known;

@@ -1,7 +1,7 @@
 /* Loops on several threads.  The loop becomes an internal function (context, begin, end, captured
-   values...); for threads, a second one takes the captured values from memory and calls it.  A short
-   loop calls the first one at once, so that both ways run the same code.  The pieces are cut by sizes
-   and guessed work alone, never by the number of threads. */
+   values...); for threads, a second one takes the captured values from memory and calls it.  A
+   short loop calls the first one at once, so that both ways run the same code.  The pieces are cut
+   by sizes and guessed work alone, never by the number of threads. */
 #include "codegen/cpu/gen.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Programs and tests: the table that the runtime's option parser reads, the function that it calls, C's
-   main. */
+/* Programs and tests: the table that the runtime's option parser reads, the function that it calls,
+   C's main. */
 #include "codegen/cpu/entry.h"
 
 #include <string.h>
@@ -150,11 +150,9 @@ static LLVMValueRef gen_run(Gen *g, const IrExport *export) {
         if (export->options[i].param >= 0) by_param[export->options[i].param] = vals[i];
     }
     vec_push(&args, f.context);
-    for (uint32_t k = 0; k < func->nparams; k++)
-        entry_push_arg(&f, func, k, &by_param[k], &args);
+    for (uint32_t k = 0; k < func->nparams; k++) entry_push_arg(&f, func, k, &by_param[k], &args);
     uint32_t first = args.len;
-    for (uint32_t i = 0; i < func->nresults; i++)
-        vec_push(&args, entry_result_memory(&f, func, i));
+    for (uint32_t i = 0; i < func->nresults; i++) vec_push(&args, entry_result_memory(&f, func, i));
     gen_check_status(&f, entry_call(&f, func, &args));
     if (func->nresults && func->results[0]->kind == IR_T_SCALAR) {
         Val status = gen_load_result(&f, func->results[0], args.at[first]);
@@ -199,7 +197,7 @@ void gen_program(Gen *g, const IrExport *export) {
     for (uint32_t i = 0; i < export->noptions; i++) rows[i] = param_row(g, &export->options[i]);
     LLVMValueRef params = global(g, LLVMConstArray2(row, rows, export->noptions), "params", false);
     LLVMValueRef fields[] = {text_or_null(g, export->doc), params, gen_run(g, export),
-                             emit_int32(e, (int32_t)export->noptions),
+                             emit_int32(e, (int32_t) export->noptions),
                              emit_int32(e, reads_args(g->ir) ? ADL_MAIN_ARGS : 0)};
     LLVMValueRef table = global(g, LLVMConstStructInContext(e->context, fields, 5, false),
                                 "adl__program", g->options->in_process);

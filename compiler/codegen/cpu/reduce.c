@@ -1,6 +1,6 @@
 /* REDUCE.  Sums and products of floats follow the order that sum.c defines, dimension by dimension:
-   the values of a block are first computed into a buffer, by a loop like any BUILD's, and then added
-   up.  Everything else may be combined in any order and runs straight on. */
+   the values of a block are first computed into a buffer, by a loop like any BUILD's, and then
+   added up.  Everything else may be combined in any order and runs straight on. */
 #include "codegen/cpu/gen.h"
 
 #include "codegen/cpu/vector.h"
@@ -11,7 +11,7 @@ typedef struct Reduction {
     Fn *f;
     const IrInst *inst;
     IrReduce kind;
-    uint32_t n;         /* dimensions */
+    uint32_t n; /* dimensions */
     uint32_t results;
     LLVMValueRef at[IR_MAX_RANK];
     Val *accs;          /* of array results: where they add up */
@@ -36,8 +36,7 @@ static void run_body(Reduction *r, LLVMValueRef *values) {
     Fn *f = r->f;
     const IrRegion *region = r->inst->regions[0];
     const IrInst *yield = gen_region(f, region);
-    for (uint32_t i = 0; i < yield->noperands; i++)
-        values[i] = gen_scalar(f, yield->operands[i]);
+    for (uint32_t i = 0; i < yield->noperands; i++) values[i] = gen_scalar(f, yield->operands[i]);
     gen_dead(f, yield);
 }
 
@@ -478,8 +477,7 @@ static void reduce_arrays(Reduction *r) {
         if (r->inst->results[i]->type->kind == IR_T_ARRAY)
             gen_set(f, r->inst->results[i], r->accs[i]);
         else
-            gen_set_scalar(f, r->inst->results[i],
-                           gen_load(f, &r->accs[i], scalar_of(r, i), zero));
+            gen_set_scalar(f, r->inst->results[i], gen_load(f, &r->accs[i], scalar_of(r, i), zero));
     }
 }
 

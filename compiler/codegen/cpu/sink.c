@@ -1,11 +1,13 @@
 /* A BUILD whose result goes into a part of another array and nowhere else fills that part itself:
-   x[1..n] = [for ...], x[t] = [for ...], and additions to accumulators.  The array is made ready, at
-   the BUILD's place, as its instruction would do a little later; nothing in between may touch it. */
+   x[1..n] = [for ...], x[t] = [for ...], and additions to accumulators.  The array is made ready,
+   at the BUILD's place, as its instruction would do a little later; nothing in between may touch
+   it. */
 #include "codegen/cpu/gen.h"
 
 #include <string.h>
 
-/* The instruction that uses RESULT, with only scalar operations before it; NULL if there is none. */
+/* The instruction that uses RESULT, with only scalar operations before it; NULL if there is none.
+ */
 static const IrInst *near_user(const IrInst *build, const IrValue *result) {
     for (const IrInst *inst = build->next; inst; inst = inst->next) {
         for (uint32_t k = 0; k < inst->noperands; k++)

@@ -1,10 +1,11 @@
 /* Sums and products of floats in a fixed order, which depends on the number of elements only.
 
-   Blocks of SUM_BLOCK elements, of which the last also has the rest; in a block, fewer than SUM_LANES elements one after the other, else
-   SUM_LANES running sums, element i going to sum i mod SUM_LANES, but those beyond the last multiple
-   of SUM_LANES to the last sums; then the sums are added in halves.  Block sums are added pairwise.  So the result is the same for every vector width, number of threads and
-   position, and the error grows with log n.  All written as plain vector code without fast-math
-   flags, in helper functions that a module gets when it uses them. */
+   Blocks of SUM_BLOCK elements, of which the last also has the rest; in a block, fewer than
+   SUM_LANES elements one after the other, else SUM_LANES running sums, element i going to sum i mod
+   SUM_LANES, but those beyond the last multiple of SUM_LANES to the last sums; then the sums are
+   added in halves.  Block sums are added pairwise.  So the result is the same for every vector
+   width, number of threads and position, and the error grows with log n.  All written as plain
+   vector code without fast-math flags, in helper functions that a module gets when it uses them. */
 #include "codegen/cpu/gen.h"
 
 #include <stdio.h>
@@ -61,8 +62,8 @@ typedef struct Steps {
 
 static Steps steps_open(const Helper *h, LLVMTypeRef type, LLVMValueRef init, LLVMValueRef end) {
     Emit *e = h->e;
-    Steps s = {LLVMGetInsertBlock(e->b), block(h, "head"), block(h, "step"), block(h, "end"), NULL,
-               NULL};
+    Steps s = {
+        LLVMGetInsertBlock(e->b), block(h, "head"), block(h, "step"), block(h, "end"), NULL, NULL};
     LLVMValueRef zero = gen_int(e, 0);
     LLVMBuildBr(e->b, s.head);
     LLVMPositionBuilderAtEnd(e->b, s.head);
@@ -194,8 +195,7 @@ static Source source_of(const Emit *e, IrReduce kind, IrScalar scalar, LLVMValue
 static LLVMValueRef block_helper(Gen *g, IrReduce kind, IrScalar scalar, bool product) {
     LLVMTypeRef type = source_type(&g->e, emit_type(&g->e, scalar), product);
     bool fresh;
-    LLVMValueRef fn =
-        helper(g, product ? "dot_block" : "block", kind, scalar, type, &fresh);
+    LLVMValueRef fn = helper(g, product ? "dot_block" : "block", kind, scalar, type, &fresh);
     if (!fresh) return fn;
     gen_attribute(g, fn, LLVMAttributeFunctionIndex, "memory", COMPAT_MEMORY_READS_ARGS);
     Helper h = helper_begin(g, fn);
@@ -216,7 +216,8 @@ static LLVMTypeRef push_type(const Emit *e, LLVMTypeRef type) {
     return LLVMFunctionType(e->none, params, 3, false);
 }
 
-/* (stack, k, value): adds the sum of block k.  The stack then holds one entry for each bit of k + 1. */
+/* (stack, k, value): adds the sum of block k.  The stack then holds one entry for each bit of k
+ * + 1. */
 static void push_body(const Helper *h, IrReduce kind, LLVMTypeRef type) {
     Emit *e = h->e;
     LLVMValueRef stack = LLVMGetParam(h->fn, 0), k = LLVMGetParam(h->fn, 1);
@@ -316,11 +317,9 @@ static void range_body(Helper *h, const Source *s, LLVMValueRef count) {
     bool product = s->b != NULL;
     LLVMTypeRef type = source_type(e, s->type, product);
     LLVMValueRef helper_fn = block_helper(h->g, s->kind, s->scalar, product);
-    LLVMValueRef stack =
-        LLVMBuildArrayAlloca(e->b, s->type, gen_int(e, SUM_LEVELS), "stack");
+    LLVMValueRef stack = LLVMBuildArrayAlloca(e->b, s->type, gen_int(e, SUM_LEVELS), "stack");
     LLVMBasicBlockRef one = block(h, "one"), many = block(h, "many");
-    LLVMValueRef small =
-        LLVMBuildICmp(e->b, LLVMIntSLT, count, gen_int(e, 2 * SUM_BLOCK), "");
+    LLVMValueRef small = LLVMBuildICmp(e->b, LLVMIntSLT, count, gen_int(e, 2 * SUM_BLOCK), "");
     LLVMBuildCondBr(e->b, small, one, many);
     LLVMPositionBuilderAtEnd(e->b, one);
     LLVMValueRef args[] = {s->a, product ? s->b : count, count};
@@ -337,7 +336,6 @@ static void range_body(Helper *h, const Source *s, LLVMValueRef count) {
     steps_close(h, &loop, 1, loop.i);
     LLVMBuildRet(e->b, sum_finish(&f, s->kind, s->scalar, stack, blocks));
 }
-
 
 static LLVMValueRef range(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef a, LLVMValueRef b,
                           LLVMValueRef count) {
@@ -361,8 +359,7 @@ LLVMValueRef sum_elements(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at
     return range(f, kind, scalar, at, NULL, count);
 }
 
-LLVMValueRef sum_block(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at,
-                       LLVMValueRef count) {
+LLVMValueRef sum_block(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at, LLVMValueRef count) {
     LLVMValueRef args[] = {at, count};
     LLVMTypeRef type = source_type(f->e, emit_type(f->e, scalar), false);
     return LLVMBuildCall2(f->e->b, type, block_helper(f->g, kind, scalar, false), args, 2, "");

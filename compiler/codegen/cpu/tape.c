@@ -1,9 +1,9 @@
-/* Tapes.  A tape value is its storage and a height, as a place in a chunk: cur, end, chunk.  Writing
-   and reading are a few instructions on these; the tape's own fields are brought up to date where the
-   runtime is called and where a tape leaves the program.
+/* Tapes.  A tape value is its storage and a height, as a place in a chunk: cur, end, chunk. Writing
+   and reading are a few instructions on these; the tape's own fields are brought up to date where
+   the runtime is called and where a tape leaves the program.
 
-   An entry's scalars stand together, 8 bytes each, then the sizes of its arrays; the elements of the
-   arrays stand before, in order, so that the reader, coming from above, knows the sizes first.
+   An entry's scalars stand together, 8 bytes each, then the sizes of its arrays; the elements of
+   the arrays stand before, in order, so that the reader, coming from above, knows the sizes first.
    Arrays read from a tape are views of its memory. */
 #include "codegen/cpu/gen.h"
 
@@ -90,7 +90,9 @@ static LLVMValueRef reserve(Fn *f, Val *tape, LLVMValueRef bytes) {
     LLVMBasicBlockRef from[] = {fast, LLVMGetInsertBlock(e->b)};
     LLVMBuildBr(e->b, done);
     LLVMPositionBuilderAtEnd(e->b, done);
-    LLVMValueRef ins[][2] = {{cur, entry}, {above, fetched.dims[CUR]}, {end, fetched.dims[END]},
+    LLVMValueRef ins[][2] = {{cur, entry},
+                             {above, fetched.dims[CUR]},
+                             {end, fetched.dims[END]},
                              {chunk, fetched.dims[CHUNK]}};
     LLVMValueRef phis[4];
     for (int i = 0; i < 4; i++) {
@@ -114,7 +116,9 @@ static LLVMValueRef array_bytes(Fn *f, const Val *val, IrType type) {
 /* Words of the fixed part of an entry with values of these types.  All sizes of an array are there,
    also those that its type knows: the type that a value is pushed with may know more than the one
    that it is popped with. */
-static uint32_t fixed_words(IrType type) { return type->kind == IR_T_ARRAY ? type->rank : 1; }
+static uint32_t fixed_words(IrType type) {
+    return type->kind == IR_T_ARRAY ? type->rank : 1;
+}
 
 static void write_word(Fn *f, LLVMValueRef entry, uint32_t word, LLVMValueRef value) {
     LLVMSetAlignment(LLVMBuildStore(f->e->b, value, emit_offset(f->e, entry, 8 * (int64_t)word)),
@@ -153,8 +157,8 @@ void gen_tape_push(Fn *f, const IrInst *inst) {
 
 /* ---- reading ---- */
 
-/* The address of the topmost BYTES; *TAPE is the tape below them.  Chunks that hold nothing more are
-   left behind. */
+/* The address of the topmost BYTES; *TAPE is the tape below them.  Chunks that hold nothing more
+   are left behind. */
 static LLVMValueRef back(Fn *f, Val *tape, LLVMValueRef bytes) {
     Emit *e = f->e;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), check = gen_block(f, "pop.check"),
@@ -199,10 +203,12 @@ static uint32_t read_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrVal
         gen_set_scalar(f, result, emit_from_memory(e, type->scalar, x));
         return word;
     }
-    for (uint32_t k = 0; k < type->rank; k++)
-        dims[k] = read_word(f, e->i64, entry, word++);
-    gen_set(f, result, (Val){.at = entry, .block = emit_null(e), .dims = gen_dims(f, type, dims),
-                             .depth = f->groups.len});
+    for (uint32_t k = 0; k < type->rank; k++) dims[k] = read_word(f, e->i64, entry, word++);
+    gen_set(f, result,
+            (Val){.at = entry,
+                  .block = emit_null(e),
+                  .dims = gen_dims(f, type, dims),
+                  .depth = f->groups.len});
     return word;
 }
 

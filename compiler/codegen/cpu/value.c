@@ -37,8 +37,8 @@ LLVMValueRef gen_flat(Fn *f, const Val *val, IrType type, uint32_t n, LLVMValueR
 void gen_tag(Fn *f, LLVMValueRef access, uint32_t depth) {
     uint32_t n = f->groups.len > depth ? f->groups.len - depth : 0;
     if (!n) return;
-    LLVMMetadataRef group = n == 1 ? f->groups.at[depth]
-                                   : LLVMMDNodeInContext2(f->e->context, f->groups.at + depth, n);
+    LLVMMetadataRef group =
+        n == 1 ? f->groups.at[depth] : LLVMMDNodeInContext2(f->e->context, f->groups.at + depth, n);
     LLVMSetMetadata(access, f->g->group_kind, LLVMMetadataAsValue(f->e->context, group));
 }
 
@@ -48,8 +48,8 @@ static LLVMValueRef element(Fn *f, const Val *val, IrScalar scalar, LLVMValueRef
 }
 
 LLVMValueRef gen_load(Fn *f, const Val *val, IrScalar scalar, LLVMValueRef index) {
-    LLVMValueRef load = LLVMBuildLoad2(f->e->b, emit_memory_type(f->e, scalar),
-                                       element(f, val, scalar, index), "");
+    LLVMValueRef load =
+        LLVMBuildLoad2(f->e->b, emit_memory_type(f->e, scalar), element(f, val, scalar, index), "");
     LLVMSetAlignment(load, ir_scalar_bytes(scalar));
     gen_tag(f, load, val->depth);
     return emit_from_memory(f->e, scalar, load);
@@ -217,8 +217,8 @@ void gen_hand_into(Fn *f, const IrInst *inst, uint32_t k, LLVMValueRef to) {
 static LLVMValueRef is_unique(Fn *f, LLVMValueRef block) {
     Emit *e = f->e;
     LLVMValueRef header = emit_offset(e, block, -(int64_t)sizeof(AdlBlock));
-    LLVMValueRef refs = LLVMBuildLoad2(
-        e->b, e->i64, emit_offset(e, header, (int64_t)offsetof(AdlBlock, refs)), "");
+    LLVMValueRef refs =
+        LLVMBuildLoad2(e->b, e->i64, emit_offset(e, header, (int64_t)offsetof(AdlBlock, refs)), "");
     LLVMSetOrdering(refs, LLVMAtomicOrderingAcquire);
     LLVMSetAlignment(refs, 8);
     LLVMValueRef spare = LLVMBuildLoad2(
@@ -311,8 +311,9 @@ Val gen_own(Fn *f, const Val *val, IrType type) {
 
 Val gen_base(Fn *f, const IrInst *inst, uint32_t k) {
     const IrValue *value = ir_resolve(inst->operands[k]);
-    const IrValue *result = inst->results[inst->op == IR_REDUCE ? k - (uint32_t)inst->imm
-                                          : inst->op == IR_WITH_ACC ? k : 0];
+    const IrValue *result = inst->results[inst->op == IR_REDUCE     ? k - (uint32_t)inst->imm
+                                          : inst->op == IR_WITH_ACC ? k
+                                                                    : 0];
     Val val = *gen_val(f, value);
     const MemInst *plan = gen_plan(f, inst);
     MemBase base = (MemBase)plan->base[k];

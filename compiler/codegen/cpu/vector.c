@@ -1,7 +1,7 @@
-/* Bodies of sums computed for SUM_LANES places at once, so that nothing needs to be stored on the way
-   to the running sums.  For bodies of scalar operations on elements that lie side by side, or are the
-   same for all places; what else there is goes through a buffer (reduce.c).  Each lane computes what
-   the scalar code computes, bit for bit. */
+/* Bodies of sums computed for SUM_LANES places at once, so that nothing needs to be stored on the
+   way to the running sums.  For bodies of scalar operations on elements that lie side by side, or
+   are the same for all places; what else there is goes through a buffer (reduce.c).  Each lane
+   computes what the scalar code computes, bit for bit. */
 #include "codegen/cpu/vector.h"
 
 #include "base/fatal.h"
@@ -49,9 +49,8 @@ static LaneKind index_kind(const Finder *v, const IrInst *inst) {
 }
 
 static bool is_exact(IrMath fn) {
-    return fn == IR_MATH_SQRT || fn == IR_MATH_FLOOR || fn == IR_MATH_CEIL ||
-           fn == IR_MATH_TRUNC || fn == IR_MATH_RINT || fn == IR_MATH_COPYSIGN ||
-           fn == IR_MATH_FMA;
+    return fn == IR_MATH_SQRT || fn == IR_MATH_FLOOR || fn == IR_MATH_CEIL || fn == IR_MATH_TRUNC ||
+           fn == IR_MATH_RINT || fn == IR_MATH_COPYSIGN || fn == IR_MATH_FMA;
 }
 
 static bool is_half(const IrValue *value) {
@@ -61,9 +60,24 @@ static bool is_half(const IrValue *value) {
 /* Operations that are the same on vectors as on scalars, or nearly so. */
 static bool is_simple(const IrInst *inst) {
     switch ((int)inst->op) {
-    case IR_NEG: case IR_ABS: case IR_ADD: case IR_SUB: case IR_MUL: case IR_MIN: case IR_MAX:
-    case IR_EQ: case IR_NE: case IR_LT: case IR_LE: case IR_GT: case IR_GE: case IR_AND:
-    case IR_OR: case IR_XOR: case IR_NOT: case IR_SELECT: return true;
+    case IR_NEG:
+    case IR_ABS:
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MUL:
+    case IR_MIN:
+    case IR_MAX:
+    case IR_EQ:
+    case IR_NE:
+    case IR_LT:
+    case IR_LE:
+    case IR_GT:
+    case IR_GE:
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR:
+    case IR_NOT:
+    case IR_SELECT: return true;
     case IR_DIV: return ir_scalar_float(inst->results[0]->type->scalar);
     case IR_MATH: return is_exact((IrMath)inst->imm);
     case IR_CAST:
@@ -123,7 +137,9 @@ typedef struct Maker {
     Map values; /* IrValue to Lanes */
 } Maker;
 
-static LLVMTypeRef wide(LLVMTypeRef type) { return LLVMVectorType(type, SUM_LANES); }
+static LLVMTypeRef wide(LLVMTypeRef type) {
+    return LLVMVectorType(type, SUM_LANES);
+}
 
 LLVMValueRef vector_splat(Emit *e, LLVMValueRef scalar) {
     LLVMTypeRef type = wide(LLVMTypeOf(scalar));
