@@ -111,7 +111,6 @@ function write_tests(points,   n, point, i) {
     n = split(points, point, ";")
     for (i = 1; i <= n; i++) emit("test \"" name " " i "\" { verify_at(" trim(point[i]) "); }")
     close(file)
-    if (option("order", 0)) print "order " name
     print "case " name
 }
 
