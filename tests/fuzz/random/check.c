@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "tests/fuzz/random/exec.h"
 
-enum { MAX_NUMBERS = 2048 };
+enum { MAX_NUMBERS = 2048, VECTOR_MATHS_DIFFER = 1 };
 
 typedef struct Numbers {
     uint32_t n;
@@ -165,7 +165,9 @@ static void primal_with_derivative(const Checking *c, int m) {
         snprintf(kind, sizeof kind, "primal of %s, %s", entry_names[e], mode_names[m]);
         snprintf(what, sizeof what, "%s: the primal result of %s", mode_names[m], entry_names[e]);
         Numbers got = results(out, 0, result_count(c));
-        expect_same(kind, what, &want, &got);
+        /* Vector versions of functions may stand where scalar ones did. */
+        if (VECTOR_MATHS_DIFFER && !c->exact) expect_near(kind, what, &want, &got, 1e-9);
+        else expect_same(kind, what, &want, &got);
     }
 }
 
@@ -275,7 +277,8 @@ static void requests(const Checking *c, int m) {
         Numbers forward = results(second, 0, 3);
         got = (Numbers){.n = 0};
         for (uint32_t k = 0; k < 6; k += 2) add_datum(&got, reverse->results[k]);
-        compare(c, m, "grad jvp against jvp grad", &forward, &got, 100 * tolerance_of(c, RUN_SECOND));
+        compare(c, m, "grad jvp against jvp grad", &forward, &got,
+                100 * tolerance_of(c, RUN_SECOND));
     }
 }
 

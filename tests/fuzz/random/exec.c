@@ -125,14 +125,13 @@ static uint32_t entry_forms(Entry entry, const Setting *s, Form *out) {
 }
 
 /* Lane 0 of a batch of seeds is s, lane 1 is t. */
-static void set_lanes(const Setting *s, const Form *form, IrDatum datum) {
+static void set_lanes(const Setting *s, IrDatum datum) {
     int64_t per = datum.as.array->count / s->width;
     for (int64_t lane = 0; lane < 2; lane++)
         for (int64_t i = 0; i < per; i++) {
             double v = number_of(lane ? "t" : "s", s->seed, (uint64_t)i);
             ir_array_set(datum.as.array, lane * per + i, ir_datum_float(v));
         }
-    (void)form;
 }
 
 static uint32_t make_arguments(Entry entry, const Setting *s, IrDatum *out) {
@@ -140,7 +139,7 @@ static uint32_t make_arguments(Entry entry, const Setting *s, IrDatum *out) {
     uint32_t n = entry_forms(entry, s, forms);
     for (uint32_t k = 0; k < n; k++) {
         out[k] = argument(&forms[k], s->seed);
-        if (entry == RUN_BATCH && !strcmp(forms[k].name, "s")) set_lanes(s, &forms[k], out[k]);
+        if (entry == RUN_BATCH && !strcmp(forms[k].name, "s")) set_lanes(s, out[k]);
     }
     return n;
 }
@@ -252,7 +251,8 @@ static void call_code(CodegenCode *code, Mode mode, const IrFunc *func, const Ir
     out->ran = true;
     out->status = entry(&context, places);
     out->n = out->status ? 0 : func->nresults;
-    for (uint32_t i = 0; i < out->n; i++) out->results[i] = slot_to(func->results[i], &slots[n + i]);
+    for (uint32_t i = 0; i < out->n; i++)
+        out->results[i] = slot_to(func->results[i], &slots[n + i]);
     for (uint32_t i = 0; i < n; i++) {
         if (!ir_datum_equal(before[i], args[i]))
             fault("argument changed", "%s: argument %u of %s is changed", mode_names[mode], i,

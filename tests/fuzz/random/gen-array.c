@@ -12,21 +12,14 @@ const char *gen_heads(Gen *g, const Type *type, int rank) {
 }
 
 static Node *comprehension(Gen *g, const Type *type, int depth) {
-    int nvars = g->nvars, barrier = g->barrier, loops = g->loops;
-    bool parallel = g->parallel;
     int heads = 1 + (int)gen_random(g, (uint32_t)type->rank);
-    g->barrier = g->nvars;
-    g->parallel = true;
-    g->loops = 0;
+    Scope scope = gen_open(g);
     const char *head = gen_heads(g, type, heads);
     const Type *rest = heads == type->rank
                            ? gen_element(g, type)
                            : gen_array_type(g, type->kind, type->rank - heads, type->dims + heads);
     Node *body = gen_expr(g, rest, depth - 1);
-    g->nvars = nvars;
-    g->barrier = barrier;
-    g->parallel = parallel;
-    g->loops = loops;
+    gen_close(g, scope);
     return EXPR(type, 1, &body, "[for%s: $]", head);
 }
 
@@ -141,7 +134,8 @@ static Node *scatter(Gen *g, const Type *type, int depth) {
     Node *at = gen_array(g, gen_array_type(g, T_I64, 1, &count), depth - 1);
     Node *values = gen_array(g, gen_array_type(g, T_F64, 1, &count), depth - 1);
     return EXPR(type, 3, KIDS(into, at, values),
-                "accumulate(|a, b| a + b, $, ($) %% (%s), $)", size_text_of(g->arena, type->dims[0]));
+                "accumulate(|a, b| a + b, $, ($) %% (%s), $)",
+                size_text_of(g->arena, type->dims[0]));
 }
 
 static Node *vector_function(Gen *g, const Type *type, int depth) {
@@ -175,7 +169,9 @@ static Node *chosen(Gen *g, const Type *type, int depth) {
 }
 
 static Node *of_vectors(Gen *g, const Type *type, int depth) {
-    switch (gen_random(g, 4)) {
+    switch (gen_random(g, 6)) {
+    case 4:
+    case 5: return gen_vector_form(g, type, depth);
     case 0: return vector_function(g, type, depth);
     case 1: return slices(g, type, depth);
     case 2: return gather(g, type, depth);

@@ -23,9 +23,8 @@ Node *gen_index(Gen *g, Dim dim, int depth) {
     return EXPR(g->i64, 1, KIDS(gen_i64(g, depth - 1)), "($) %% (%s)", size_text_of(g->arena, dim));
 }
 
-static bool usable(const Gen *g, const Var *var, TypeKind kind, bool assignable) {
+static bool usable(const Var *var, TypeKind kind, bool assignable) {
     if (var->kind == VAR_LAMBDA || var->type->kind != kind || var->type->rank < 1) return false;
-    (void)g;
     return !assignable || var->kind == VAR_VAR;
 }
 
@@ -33,7 +32,7 @@ Node *gen_element_of(Gen *g, TypeKind kind, bool assignable, int depth) {
     const Var *found = NULL;
     uint32_t seen = 0;
     for (int k = assignable ? g->barrier : 0; k < g->nvars; k++)
-        if (usable(g, &g->vars[k], kind, assignable) && gen_random(g, ++seen) == 0)
+        if (usable(&g->vars[k], kind, assignable) && gen_random(g, ++seen) == 0)
             found = &g->vars[k];
     if (!found) return NULL;
     Node *kids[MAX_RANK];
@@ -51,17 +50,10 @@ Node *gen_element_of(Gen *g, TypeKind kind, bool assignable, int depth) {
 
 static Node *lambda(Gen *g, int depth) {
     const char *name = gen_name(g, 'p');
-    int nvars = g->nvars, barrier = g->barrier, loops = g->loops;
-    bool parallel = g->parallel;
-    g->barrier = g->nvars;
-    g->parallel = true;
-    g->loops = 0;
+    Scope scope = gen_open(g);
     gen_push(g, name, g->f64, VAR_LET);
     Node *body = gen_damped(g, gen_f64(g, depth - 1));
-    g->nvars = nvars;
-    g->barrier = barrier;
-    g->parallel = parallel;
-    g->loops = loops;
+    gen_close(g, scope);
     return EXPR(NULL, 1, &body, "|%s: f64| $", name);
 }
 
@@ -184,8 +176,8 @@ static Node *unary(Gen *g, int depth) {
     static const char *const forms[] = {
         "sin($)", "cos($)", "tanh($)", "atan($)", "exp(-square($))", "sqrt(1.0 + square($))",
         "log(1.5 + square($))", "log1p(square($))", "-($)", "abs($)", "($) ** 2", "($) ** 3",
-        "sigmoid($)", "softplus($)", "(1.0 + square($)) ** 0.7", "erf($)", "relu($)", "expm1(sin($))",
-        "cbrt(2.0 + sin($))", "asinh($)", "floor($)", "($) % 1.5", "clamp($, -1.0, 2.0)",
+        "sigmoid($)", "softplus($)", "(1.0 + square($)) ** 0.7", "erf($)", "relu($)",
+        "expm1(sin($))", "cbrt(2.0 + sin($))", "asinh($)", "floor($)", "($) % 1.5", "clamp($, -1.0, 2.0)",
         "(2.0 + cos($)) ** -1"};
     Node *a = gen_f64(g, depth - 1);
     if (gen_chance(g, 2)) {
@@ -238,13 +230,10 @@ static Node *reduction_with_head(Gen *g, int depth) {
     static const char *const sums[] = {"sum", "norm", "sum", "sum"};
     static const char *const filled[] = {"mean", "max", "min", "logsumexp", "sum"};
     Dim dim = gen_some_dim(g);
-    const char *head = gen_name(g, 'i'), *other = gen_name(g, 'j'), *d = size_text_of(g->arena, dim);
-    int nvars = g->nvars, barrier = g->barrier, loops = g->loops;
-    bool parallel = g->parallel;
+    const char *head = gen_name(g, 'i'), *other = gen_name(g, 'j');
+    const char *d = size_text_of(g->arena, dim);
     Node *node;
-    g->barrier = g->nvars;
-    g->parallel = true;
-    g->loops = 0;
+    Scope scope = gen_open(g);
     gen_push_index(g, head, dim);
     switch (gen_random(g, 6)) {
     case 0: {
@@ -276,10 +265,7 @@ static Node *reduction_with_head(Gen *g, int depth) {
                     full ? filled[gen_random(g, 5)] : sums[gen_random(g, 4)], head, d);
     }
     }
-    g->nvars = nvars;
-    g->barrier = barrier;
-    g->parallel = parallel;
-    g->loops = loops;
+    gen_close(g, scope);
     return node;
 }
 
@@ -337,6 +323,8 @@ Node *gen_f64(Gen *g, int depth) {
     case 19:
         if (!g->setting.single) break;
         return EXPR(g->f64, 1, KIDS(gen_f32(g, depth - 1)), "f64($)");
+    case 21:
+    case 22: node = gen_form(g, depth); break;
     case 20:
         node = gen_call(g, g->pair, depth);
         if (node) return EXPR(g->f64, 1, &node, "$.0");

@@ -39,19 +39,41 @@ static Node *taken_apart(Gen *g, int depth) {
     return STMT(1, &value, "var (%s, %s) = $;", a, b);
 }
 
+/* Two arrays that one comprehension makes. */
+static Node *two_arrays(Gen *g, int depth) {
+    const char *a = gen_name(g, 'v'), *b = gen_name(g, 'v'), *i = gen_name(g, 'i');
+    Dim dim = gen_some_dim(g);
+    const Type *type = gen_array_type(g, T_F64, 1, &dim);
+    Scope scope = gen_open(g);
+    gen_push_index(g, i, dim);
+    Node *x = gen_f64(g, depth - 1), *y = gen_f64(g, depth - 1);
+    gen_close(g, scope);
+    gen_push(g, a, type, VAR_VAR);
+    gen_push(g, b, type, VAR_VAR);
+    return STMT(2, KIDS(x, y), "var (%s, %s) = [for %s in 0..%s: ($, $)];", a, b, i,
+                size_text_of(g->arena, dim));
+}
+
+/* An array that grows, and its sum. */
+static Node *growing(Gen *g, int depth) {
+    const char *xs = gen_name(g, 'x'), *i = gen_name(g, 'i'), *total = gen_name(g, 'v');
+    Dim dim = gen_some_dim(g);
+    int nvars = g->nvars;
+    gen_push_index(g, i, dim);
+    Node *c = gen_bool(g, depth - 1), *e = gen_f64(g, depth - 1);
+    g->nvars = nvars;
+    gen_push(g, total, g->f64, VAR_VAR);
+    return STMT(2, KIDS(c, e),
+                "var %s: [_]f64 = [];\nfor %s in 0..%s { if $ { %s = concat(%s, [$]); } }\n"
+                "var %s = sum(%s);", xs, i, size_text_of(g->arena, dim), xs, xs, total, xs);
+}
+
 static Node *lambda(Gen *g, int depth) {
     const char *name = gen_name(g, 'h'), *p = gen_name(g, 'p');
-    int nvars = g->nvars, barrier = g->barrier, loops = g->loops;
-    bool parallel = g->parallel;
-    g->barrier = g->nvars;
-    g->parallel = true;
-    g->loops = 0;
+    Scope scope = gen_open(g);
     gen_push(g, p, g->f64, VAR_LET);
     Node *body = gen_damped(g, gen_f64(g, depth));
-    g->nvars = nvars;
-    g->barrier = barrier;
-    g->parallel = parallel;
-    g->loops = loops;
+    gen_close(g, scope);
     gen_push(g, name, g->f64, VAR_LAMBDA);
     return STMT(1, &body, "let %s = |%s: f64| $;", name, p);
 }
@@ -66,6 +88,14 @@ static Node *compound(Gen *g, Node *place, const Type *type, int depth) {
     case 2: return STMT(2, KIDS(place, value), "$ /= 1.0 + square($);");
     default: return STMT(2, KIDS(place, value), "$ += $;");
     }
+}
+
+static Node *strided(Gen *g, int depth) {
+    const Var *var = gen_find(g, gen_array_type(g, T_F64, 1, (Dim[]){gen_some_dim(g)}), true);
+    if (!var) return NULL;
+    const char *size = size_text_of(g->arena, var->type->dims[0]);
+    Node *place = EXPR(NULL, 0, NULL, "%s[0..%s by 2]", var->name, size);
+    return compound(g, place, g->f64, depth);
 }
 
 static Node *to_variable(Gen *g, const Type *type, int depth) {
@@ -158,6 +188,16 @@ static Node *swap(Gen *g) {
     return STMT(0, NULL, "(%s, %s) = (%s, %s);", a->name, b->name, b->name, a->name);
 }
 
+/* "M[i]" or "M[.., j]" of a variable. */
+static Node *row_place(Gen *g, int depth) {
+    const Var *var = gen_find(g, g->matrix, true);
+    bool row = gen_chance(g, 50);
+    if (!var || !g->has_m) return NULL;
+    Node *index = gen_index(g, (Dim){row ? 'n' : 'm', 0}, depth);
+    if (!index) return NULL;
+    return EXPR(NULL, 1, &index, row ? "%s[$]" : "%s[.., $]", var->name);
+}
+
 static Node *mut_call(Gen *g, int depth) {
     for (int k = 0; k < g->nfns; k++) {
         const Fn *fn = &g->fns[k];
@@ -170,6 +210,10 @@ static Node *mut_call(Gen *g, int depth) {
         if (fn->kind == FN_MUT_SCALAR && gen_chance(g, 40)) {
             Node *element = gen_element_of(g, T_F64, true, depth);
             if (element) place = element;
+        }
+        if (fn->kind == FN_MUT && gen_chance(g, 30)) {
+            Node *row = row_place(g, depth);
+            if (row) place = row;
         }
         place->type = NULL;
         Node *value = gen_damped(g, gen_f64(g, depth));
@@ -201,6 +245,9 @@ static Node *condition(Gen *g, int depth) {
     return STMT(3, KIDS(c, then, other), "if $ {$} else {$}");
 }
 
+static const char *const checkpoints[] = {" checkpoint(2)", " checkpoint(sqrt)",
+                                          " checkpoint(none)", " checkpoint(all)"};
+
 static Node *counted(Gen *g, int depth) {
     const char *name = gen_name(g, 'i'), *text;
     const Var *outer = NULL;
@@ -222,10 +269,11 @@ static Node *counted(Gen *g, int depth) {
         }
     }
     int nvars = g->nvars;
+    const char *keep = !NO_CHECKPOINT && gen_chance(g, 8) ? checkpoints[gen_random(g, 4)] : "";
     gen_push_index(g, name, dim);
     Node *list = body(g, 1 + (int)gen_random(g, 3), depth);
     g->nvars = nvars;
-    return STMT(1, &list, "for %s in %s {$}", name, text);
+    return STMT(1, &list, "for %s in %s%s {$}", name, text, keep);
 }
 
 static Node *over_values(Gen *g, int depth) {
@@ -285,7 +333,10 @@ static Node *leaving(Gen *g, int depth) {
 
 static Node *statement(Gen *g, int depth) {
     int inner = depth > 2 ? 3 : depth < 1 ? 1 : depth;
-    switch (gen_random(g, 26)) {
+    switch (gen_random(g, 29)) {
+    case 26: return two_arrays(g, inner);
+    case 27: return growing(g, inner);
+    case 28: return strided(g, inner);
     case 0:
     case 1:
     case 2:

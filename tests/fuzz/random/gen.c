@@ -140,6 +140,27 @@ const Var *gen_find(Gen *g, const Type *type, bool assignable) {
     return found;
 }
 
+Scope gen_open(Gen *g) {
+    Scope scope = {g->nvars, g->barrier, g->loops, g->parallel};
+    g->barrier = g->nvars;
+    g->parallel = true;
+    g->loops = 0;
+    return scope;
+}
+
+void gen_close(Gen *g, Scope scope) {
+    g->nvars = scope.nvars;
+    g->barrier = scope.barrier;
+    g->loops = scope.loops;
+    g->parallel = scope.parallel;
+}
+
+const Fn *gen_find_fn(Gen *g, FnKind kind) {
+    for (int k = 0; k < g->nfns; k++)
+        if (g->fns[k].kind == kind) return &g->fns[k];
+    return NULL;
+}
+
 /* ---- functions ---- */
 
 typedef struct FnForm {
@@ -199,15 +220,15 @@ static const Type *push_params(Gen *g, FnKind kind) {
     return g->f64;
 }
 
-static bool gen_find_name(const Gen *g, const char *name) {
+static bool last_is(const Gen *g, const char *name) {
     return g->nvars > 0 && !strcmp(g->vars[g->nvars - 1].name, name);
 }
 
 static Node *tail_of(Gen *g, const Type *type, int depth) {
     Node *value = gen_damped(g, gen_expr(g, type, depth));
-    if (type == g->f64 && gen_find_name(g, "total"))
+    if (type == g->f64 && last_is(g, "total"))
         value = EXPR(type, 1, &value, "total + $");
-    else if (type == g->vector && gen_find_name(g, "total"))
+    else if (type == g->vector && last_is(g, "total"))
         value = EXPR(type, 1, &value, "total * $");
     Node *tail = gen_node(g, NODE_STMT, NULL, 1, &value, "$");
     tail->fixed = true;

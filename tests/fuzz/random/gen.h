@@ -1,5 +1,5 @@
 /* The generator's parts: gen.c programs and functions, gen-expr.c scalars, gen-array.c arrays,
-   gen-stmt.c statements. */
+   gen-form.c rarer forms of both, gen-stmt.c statements. */
 #ifndef ADL_TESTS_FUZZ_RANDOM_GEN_H
 #define ADL_TESTS_FUZZ_RANDOM_GEN_H
 
@@ -7,7 +7,9 @@
 
 /* Constructs that are left out as long as they hide everything else: 1 to leave out. */
 enum {
-    NO_MATRIX_NORM = 1 /* norm, mean and the like of literals of rank 2 */
+    NO_MATRIX_NORM = 1, /* norm, mean and the like of literals of rank 2 */
+    NO_CHECKPOINT = 1,  /* checkpoint(...) on loops */
+    NO_NESTED = 0       /* derivatives in what is differentiated */
 };
 
 typedef enum VarKind { VAR_LET, VAR_VAR, VAR_INDEX, VAR_LAMBDA } VarKind;
@@ -97,6 +99,18 @@ Node *gen_index(Gen *g, Dim dim, int depth);
 Node *gen_element_of(Gen *g, TypeKind kind, bool assignable, int depth);
 /* Of moderate size whatever NODE is. */
 Node *gen_damped(Gen *g, Node *node);
+/* Calls OPEN before what is evaluated in any order, and the other one after it. */
+typedef struct Scope {
+    int nvars, barrier, loops;
+    bool parallel;
+} Scope;
+Scope gen_open(Gen *g);
+void gen_close(Gen *g, Scope scope);
+/* A function that is one of KIND, or NULL. */
+const Fn *gen_find_fn(Gen *g, FnKind kind);
+/* Scalars that the more unusual forms make (gen-form.c), or NULL. */
+Node *gen_form(Gen *g, int depth);
+Node *gen_vector_form(Gen *g, const Type *type, int depth);
 /* A call that gives TYPE, or NULL. */
 Node *gen_call(Gen *g, const Type *type, int depth);
 /* Heads for an array of TYPE: pushes the indices. */

@@ -1,10 +1,10 @@
-/* Random programs, each in a process of its own.  Without arguments: the fixed seeds of `make check`,
-   as TAP.
+/* Random programs, each in a process of its own.  Without arguments: the fixed seeds of
+   `make check`, as TAP.
 
      run [--first N] [--count N] [--all] [--shrink N] [--out FOLDER] [--print] [FILE.adl]
 
-   --all takes every mode and every entry for each seed; --print writes the programs only.  A FILE is
-   one that a run has left: its first line says how it is run. */
+   --all takes every mode and every entry for each seed; --print writes the programs only.  A FILE
+   is one that a run has left: its first line says how it is run. */
 #include "tests/fuzz/random/check.h"
 #include "tests/fuzz/random/exec.h"
 #include "tests/fuzz/random/shrink.h"
@@ -217,7 +217,7 @@ static int run_file(const char *path) {
     unsigned long long seed = 0;
     int single = 0, ordered = 0, smooth = 0;
     if (!file_read_all(path, &text, &len, &error) ||
-        sscanf(text, "// seed %llu n %d m %d result %d width %d entries %u single %d ordered %d smooth %d", &seed,
+        sscanf(text, SETTING_FORMAT, &seed,
                &s.n, &s.m, &s.result, &s.width, &s.entries, &single, &ordered, &smooth) != 9) {
         fprintf(stderr, "%s cannot be read, or does not say how it is run\n", path);
         return 2;
@@ -252,7 +252,8 @@ int main(int argc, char **argv) {
         else if (!next) return usage();
         else if (!strcmp(argv[k], "--first")) run.first = strtoull(argv[++k], NULL, 10);
         else if (!strcmp(argv[k], "--count")) run.count = strtoull(argv[++k], NULL, 10);
-        else if (!strcmp(argv[k], "--shrink")) run.attempts = (uint32_t)strtoul(argv[++k], NULL, 10);
+        else if (!strcmp(argv[k], "--shrink"))
+            run.attempts = (uint32_t)strtoul(argv[++k], NULL, 10);
         else if (!strcmp(argv[k], "--out")) run.folder = argv[++k];
         else return usage();
     }

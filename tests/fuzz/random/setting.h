@@ -16,6 +16,10 @@ typedef struct Setting {
     bool smooth;   /* finite differences make sense */
 } Setting;
 
+/* The first line of a program. */
+#define SETTING_FORMAT                                                                             \
+    "// seed %llu n %d m %d result %d width %d entries %u single %d ordered %d smooth %d"
+
 typedef enum Entry {
     RUN_VALUE,
     RUN_JVP,

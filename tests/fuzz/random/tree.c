@@ -33,7 +33,8 @@ const char *kind_text_of(Arena *arena, const Type *type) {
                             kind_text_of(arena, type->parts[k]));
     if (type->kind == T_TUPLE) return arena_printf(arena, "(%s)", text);
     for (int k = 0; k < type->rank; k++)
-        text = arena_printf(arena, "%s%s%s", text, k ? ", " : "", size_text_of(arena, type->dims[k]));
+        text = arena_printf(arena, "%s%s%s", text, k ? ", " : "",
+                            size_text_of(arena, type->dims[k]));
     if (type->rank) text = arena_printf(arena, "[%s]", text);
     return arena_printf(arena, "%s%s", text, scalars[type->kind]);
 }
@@ -85,7 +86,7 @@ Node *node_plain(Arena *arena, const Type *type) {
 /* The items of the root stand at the margin. */
 void program_print(const RandomProgram *program, StrBuf *out) {
     const Setting *s = &program->setting;
-    strbuf_printf(out, "// seed %llu n %d m %d result %d width %d entries %u single %d ordered %d smooth %d\n",
+    strbuf_printf(out, SETTING_FORMAT "\n",
                   (unsigned long long)s->seed, s->n, s->m, s->result, s->width, s->entries,
                   s->single, s->ordered, s->smooth);
     for (uint32_t k = 0; k < program->root->nkids; k++) {
