@@ -79,7 +79,8 @@ static void declare(StrBuf *out, const IrExport *export, const char *prefix) {
 
 /* ---- comments ---- */
 
-/* TEXT in lines of a comment; the first begins where OUT stands.  What would end it is taken apart. */
+/* TEXT in lines of a comment; the first begins where OUT stands.  What would end it is taken apart.
+ */
 static void add_comment(StrBuf *out, size_t *line_start, const char *text) {
     while (*text) {
         size_t word = strcspn(text, " \n");
@@ -136,8 +137,7 @@ static void describe_size(StrBuf *out, const IrExport *export, uint32_t place) {
         for (uint32_t k = 0; k < param->rank; k++) {
             if (param->dims[k].place != (int32_t)place) continue;
             if (param->rank == 1) strbuf_printf(out, ": %s of %s", names[0], param->name);
-            else if (param->rank == 2)
-                strbuf_printf(out, ": %s of %s", names[1 + k], param->name);
+            else if (param->rank == 2) strbuf_printf(out, ": %s of %s", names[1 + k], param->name);
             else strbuf_printf(out, ": dimension %u of %s", k, param->name);
             return;
         }
@@ -213,13 +213,14 @@ void emit_header(StrBuf *out, const IrModule *module, const char *name, const ch
     StrBuf guard = {0};
     if (!prefix) prefix = "";
     add_guard(&guard, name);
-    strbuf_printf(out,
-                  "/* Made by dslc.  Each function returns 0 or an error code; adl_strerror and\n"
-                  "   adl_last_error_message of <adl/adl.h> say what it means.  Arrays are contiguous and"
-                  "\n   row-major; memory that is written must not overlap any other argument. */\n"
-                  "#ifndef %s\n#define %s\n\n#include <stdbool.h>\n#include <stdint.h>\n\n"
-                  "#ifdef __cplusplus\nextern \"C\" {\n#endif\n",
-                  guard.text, guard.text);
+    strbuf_printf(
+        out,
+        "/* Made by dslc.  Each function returns 0 or an error code; adl_strerror and\n"
+        "   adl_last_error_message of <adl/adl.h> say what it means.  Arrays are contiguous and"
+        "\n   row-major; memory that is written must not overlap any other argument. */\n"
+        "#ifndef %s\n#define %s\n\n#include <stdbool.h>\n#include <stdint.h>\n\n"
+        "#ifdef __cplusplus\nextern \"C\" {\n#endif\n",
+        guard.text, guard.text);
     if (uses_tapes(module)) strbuf_add(out, "\ntypedef struct adl_tape adl_tape;\n");
     for (uint32_t i = 0; i < module->exports.len; i++) {
         const IrExport *export = module->exports.at[i];
