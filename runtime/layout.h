@@ -25,6 +25,7 @@
 #define ADL_ALIGNMENT 64
 #define ADL_REFS_STATIC (-1)
 #define ADL_REFS_STACK (-2)
+#define ADL_NO_PLACE (-1)
 
 /* Element kinds: X(NAME, name in the language, bytes).  The numbers are part of the contract. */
 #define ADL_KINDS(X)                                                                               \
@@ -85,7 +86,8 @@ struct AdlContext {
     int64_t live_bytes;                   /* in blocks that are alive */
     int64_t peak_bytes;                   /* the most that was */
     const struct AdlArguments *arguments; /* of the program, or NULL */
-    int64_t library_place; /* bytes of MESSAGE that name a place in the library, else 0 */
+    int64_t library_place; /* bytes of MESSAGE that name a place in the library, else 0; or
+                              ADL_NO_PLACE: it names none yet */
     int64_t spare[2];
 };
 

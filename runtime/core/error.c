@@ -56,7 +56,7 @@ static void start(Text *text, const AdlSite *site) {
 
 /* Moves TEXT, PLACE bytes of which name a place in the library, into CONTEXT; without memory for it
    the message is that of the code. */
-static void finish(AdlContext *context, Text *text, size_t place) {
+static void finish(AdlContext *context, Text *text, int64_t place) {
     if (text->failed || !text->ptr) {
         text_free(text);
         return;
@@ -64,13 +64,15 @@ static void finish(AdlContext *context, Text *text, size_t place) {
     lock_take(&context->lock);
     context->message = text->ptr;
     context->message_bytes = (int64_t)text->cap;
-    context->library_place = (int64_t)place;
+    context->library_place = place;
     lock_give(&context->lock);
 }
 
-/* The bytes of TEXT, which start() began, that name a place in the library. */
-static size_t library_place(const Text *text, const AdlSite *site) {
-    return site && site->library ? text->len : 0;
+/* The bytes of TEXT, which start() began, that name a place in the library; ADL_NO_PLACE without any
+   place. */
+static int64_t library_place(const Text *text, const AdlSite *site) {
+    if (!site) return ADL_NO_PLACE;
+    return site->library ? (int64_t)text->len : 0;
 }
 
 int32_t adl__fail_called(AdlContext *context, int32_t code, const AdlSite *site) {
@@ -78,7 +80,8 @@ int32_t adl__fail_called(AdlContext *context, int32_t code, const AdlSite *site)
     if (context->message && context->library_place) {
         Text text = {0};
         start(&text, site);
-        text_add(&text, context->message + context->library_place);
+        int64_t skip = context->library_place == ADL_NO_PLACE ? 0 : context->library_place;
+        text_add(&text, context->message + skip);
         if (text.failed || !text.ptr) {
             text_free(&text);
         } else {
@@ -97,7 +100,7 @@ int32_t error_note(AdlContext *context, int32_t code, const AdlSite *site, const
     if (!claim(context, code)) return code;
     Text text = {0};
     start(&text, site);
-    size_t place = library_place(&text, site);
+    int64_t place = library_place(&text, site);
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
@@ -156,7 +159,7 @@ int32_t adl__fail(AdlContext *context, int32_t code, const AdlSite *site, const 
     if (!claim(context, code)) return code;
     Text text = {0};
     start(&text, site);
-    size_t place = library_place(&text, site);
+    int64_t place = library_place(&text, site);
     expand(&text, template, count, args);
     finish(context, &text, place);
     return code;

@@ -232,6 +232,7 @@ const IrInst *gen_region(Fn *f, const IrRegion *region) {
     for (uint32_t i = 0; entry && i < entry->n; i++)
         gen_release(f, gen_val(f, entry->at[i]), entry->at[i]->type);
     for (; inst->op != IR_YIELD; inst = inst->next) {
+        f->pos = inst->pos;
         debug_position(f->g->debug, f->e->b, f->ir, inst->pos);
         gen_inst(f, inst);
         gen_dead(f, inst);

@@ -67,6 +67,7 @@ typedef struct Fn {
     LLVMBasicBlockRef allocas; /* the entry block */
     LLVMBasicBlockRef fail;    /* returns the phi fail_code; NULL until needed */
     LLVMValueRef fail_code;
+    Pos pos;                   /* of the instruction at hand */
     LLVMValueRef scratch_dims;     /* i64[IR_MAX_RANK], or NULL */
     Val *vals;                     /* by value id */
     Dest *dests;                   /* by value id */
@@ -82,6 +83,8 @@ typedef struct Fn {
 LLVMValueRef gen_text(Gen *g, const char *text, size_t len); /* a zero-terminated constant */
 LLVMValueRef gen_constant(Gen *g, LLVMValueRef value,
                           const char *name);                /* a global that holds VALUE */
+/* Leaves the function with the context's error, told at the instruction at hand, if P is null. */
+void gen_check_memory(Fn *f, LLVMValueRef p);
 LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos); /* a constant AdlSite */
 /* Calls the runtime's function NAME of calls.def; the context is not added. */
 LLVMValueRef gen_runtime(Gen *g, const char *name, LLVMValueRef *args, unsigned n);

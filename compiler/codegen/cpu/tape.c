@@ -44,24 +44,10 @@ Val gen_tape_fetch(Fn *f, LLVMValueRef tape) {
                     load_field(f, tape, offsetof(AdlTape, chunk)));
 }
 
-static LLVMValueRef context_error(Fn *f) {
-    return LLVMBuildLoad2(f->e->b, f->e->i32, f->context, "");
-}
-
-static void check_address(Fn *f, LLVMValueRef p) {
-    Emit *e = f->e;
-    LLVMValueRef none = LLVMBuildICmp(e->b, LLVMIntEQ, p, emit_null(e), "");
-    LLVMBasicBlockRef bad = gen_block(f, "no_memory"), good = gen_block(f, "");
-    gen_unlikely(f, LLVMBuildCondBr(e->b, none, bad, good));
-    LLVMPositionBuilderAtEnd(e->b, bad);
-    gen_leave(f, context_error(f));
-    LLVMPositionBuilderAtEnd(e->b, good);
-}
-
 void gen_tape_new(Fn *f, const IrInst *inst) {
     LLVMValueRef args[] = {f->context, gen_int(f->e, 0)}, none = emit_null(f->e);
     LLVMValueRef tape = gen_runtime(f->g, "adl__tape_new", args, 2);
-    check_address(f, tape);
+    gen_check_memory(f, tape);
     gen_set(f, inst->results[0], tape_val(f, tape, none, none, none));
 }
 
@@ -85,7 +71,7 @@ static LLVMValueRef reserve(Fn *f, Val *tape, LLVMValueRef bytes) {
     gen_tape_flush(f, tape);
     LLVMValueRef args[] = {f->context, tape->at, bytes};
     LLVMValueRef entry = gen_runtime(f->g, "adl__tape_push_slow", args, 3);
-    check_address(f, entry);
+    gen_check_memory(f, entry);
     Val fetched = gen_tape_fetch(f, tape->at);
     LLVMBasicBlockRef from[] = {fast, LLVMGetInsertBlock(e->b)};
     LLVMBuildBr(e->b, done);

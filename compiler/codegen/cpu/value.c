@@ -79,15 +79,15 @@ static int64_t constant_bytes(IrType type) {
     return bytes;
 }
 
-/* Leaves the function with the context's error if P is null. */
-static void check_memory(Fn *f, LLVMValueRef p) {
+void gen_check_memory(Fn *f, LLVMValueRef p) {
     Emit *e = f->e;
     LLVMValueRef none = LLVMBuildICmp(e->b, LLVMIntEQ, p, emit_null(e), "");
     LLVMBasicBlockRef bad = gen_block(f, "no_memory"), good = gen_block(f, "");
     gen_unlikely(f, LLVMBuildCondBr(e->b, none, bad, good));
     LLVMPositionBuilderAtEnd(e->b, bad);
-    LLVMValueRef error = LLVMBuildLoad2(e->b, e->i32, f->context, "");
-    gen_leave(f, error);
+    LLVMValueRef args[] = {f->context, LLVMBuildLoad2(e->b, e->i32, f->context, ""),
+                           gen_site(f->g, f->ir, f->pos)};
+    gen_leave(f, gen_runtime(f->g, "adl__fail_called", args, 3));
     LLVMPositionBuilderAtEnd(e->b, good);
 }
 
@@ -117,7 +117,7 @@ Val gen_heap_array(Fn *f, IrType type, LLVMValueRef const *given) {
                                dims_in_memory(f, type->rank, val.dims)};
         val.at = gen_runtime(f->g, "adl__alloc_array", args, 4);
     }
-    check_memory(f, val.at);
+    gen_check_memory(f, val.at);
     val.block = val.at;
     return val;
 }
