@@ -271,7 +271,7 @@ START_TEST(errors) {
                 "  %y: f64 = call @h(%x, %x)\n"
                 "  yield %y\n"
                 "}\n",
-                "says nothing of parameter 2");
+                "says nothing of 'k'");
 }
 END_TEST
 
