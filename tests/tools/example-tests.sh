@@ -22,4 +22,21 @@ for run in examples/*/run.sh examples/answers/*/run.sh; do
     printf '%s\n' "$output" | tail -20 | sed 's/^/# /'
   fi
 done
+# Compiled programs under valgrind, for a processor that it knows.
+for name in logistic nist; do
+  if ! command -v valgrind >/dev/null || test -n "$SANITIZER_FLAGS"; then
+    line "ok" "$name under valgrind # SKIP no valgrind, or a build with sanitizers"
+    continue
+  fi
+  arguments=
+  test $name != logistic || arguments="--X data/x.csv --y data/y.csv --steps 10"
+  if "$DSLC" -O2 --cpu=baseline "examples/$name/$name.adl" -o "$trial/$name" &&
+    (cd "examples/$name" && valgrind -q --error-exitcode=9 --leak-check=full \
+      --errors-for-leak-kinds=definite,indirect "$trial/$name" $arguments) >"$trial/out" 2>&1
+  then line "ok" "$name under valgrind"
+  else
+    line "not ok" "$name under valgrind (status $?)"
+    tail -20 "$trial/out" | sed 's/^/# /'
+  fi
+done
 echo "1..$number"
