@@ -48,13 +48,11 @@ static bool is_taped(const Transposer *t, const IrInst *inst, const Emit *emit) 
     return false;
 }
 
-/* The tape that INST starts with: the one that is threaded through this scope, or its own. */
-static IrValue *tape_in(Transposer *t) {
+IrValue *emit_tape_in(Transposer *t) {
     return t->tape ? t->tape : irb_tape_new(&t->b);
 }
 
-/* ... and ends with; OUTER: what was threaded before. */
-static void tape_out(Transposer *t, const IrInst *inst, IrValue *outer, IrValue *tape) {
+void emit_tape_out(Transposer *t, const IrInst *inst, IrValue *outer, IrValue *tape) {
     if (!outer) map_setp(&t->tapes, inst, tape);
     t->tape = outer ? tape : NULL;
 }
@@ -122,7 +120,7 @@ static void emit_if(Transposer *t, const IrInst *inst, const Emit *emit) {
     const Scope *scope = plan_scope(t->plan, inst->regions[0]);
     Emit inner = *emit;
     bool taped = is_taped(t, inst, emit);
-    IrValue *outer = t->tape, *start = taped ? tape_in(t) : NULL;
+    IrValue *outer = t->tape, *start = taped ? emit_tape_in(t) : NULL;
     inner.tape = emit->tape && scope && scope->kind == SCOPE_SPLIT;
     List operands = nonlinear_operands(t, inst, emit);
     IrInst *copy = copy_with(t, inst, &operands, taped ? ir_tape(t->b.module) : NULL);
@@ -130,20 +128,25 @@ static void emit_if(Transposer *t, const IrInst *inst, const Emit *emit) {
         if (taped) t->tape = start;
         emit_body(t, inst->regions[r], copy->regions[r], &inner, taped);
     }
-    if (taped) tape_out(t, inst, outer, copy->results[copy->nresults - 1]);
+    if (taped) emit_tape_out(t, inst, outer, copy->results[copy->nresults - 1]);
     bind_results(t, inst, copy, emit);
 }
 
 static void emit_loop(Transposer *t, const IrInst *inst, const Emit *emit) {
     bool taped = is_taped(t, inst, emit);
     IrValue *outer = t->tape;
+    if (taped && plan_scope(t->plan, inst->regions[0])->checkpoint) {
+        emit_checkpointed(t, inst, emit);
+        return;
+    }
     List operands = nonlinear_operands(t, inst, emit);
-    if (taped) list_add(&operands, tape_in(t));
+    if (taped) list_add(&operands, emit_tape_in(t));
     IrInst *copy = copy_with(t, inst, &operands, taped ? ir_tape(t->b.module) : NULL);
     bind_params(emit, t->mixed, inst->regions[0], copy->regions[0]);
     if (taped) t->tape = ir_region_param(copy->regions[0], ir_tape(t->b.module), "tape");
+    if (taped) copy->imm = IR_KEEP_DEFAULT; /* there is no state of a tape */
     emit_body(t, inst->regions[0], copy->regions[0], emit, taped);
-    if (taped) tape_out(t, inst, outer, copy->results[copy->nresults - 1]);
+    if (taped) emit_tape_out(t, inst, outer, copy->results[copy->nresults - 1]);
     bind_results(t, inst, copy, emit);
 }
 
@@ -188,9 +191,9 @@ static void emit_taped_call(Transposer *t, const IrInst *inst, const Emit *emit)
     List operands = list_new(t, info->callee->nparams + 1);
     for (uint32_t i = 0; i < info->callee->nparams; i++)
         list_add(&operands, emit_value(emit, inst->operands[i]));
-    list_add(&operands, tape_in(t));
+    list_add(&operands, emit_tape_in(t));
     IrInst *copy = irb_call(&t->b, pair->func, operands.at);
-    tape_out(t, inst, outer, copy->results[copy->nresults - 1]);
+    emit_tape_out(t, inst, outer, copy->results[copy->nresults - 1]);
     bind_results(t, inst, copy, emit);
 }
 

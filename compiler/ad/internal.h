@@ -130,7 +130,8 @@ const Dim *mixed_dims(Mixed *mixed, IrValue *linear);
 
 /* FULL: forward and reverse sweep run in one region, all is visible (the body of GRAD).
    SPLIT: they run in two regions, what is saved goes over a tape (loop bodies, branches, pairs).
-   LITE: the reverse region runs what it needs again (parallel regions). */
+   LITE: the reverse region runs what it needs again (parallel regions).
+   The body of a checkpointed loop is FULL: its reverse runs one trip forward, then back. */
 typedef enum ScopeKind { SCOPE_FULL, SCOPE_SPLIT, SCOPE_LITE } ScopeKind;
 
 typedef struct Scope {
@@ -142,6 +143,7 @@ typedef struct Scope {
     VEC(IrValue *) saved; /* pushed at the end of the forward region, in order of ids */
     bool tape;            /* something is pushed here or within */
     bool reruns;          /* the body of a loop in a LITE scope that runs again to leave a tape */
+    int64_t checkpoint;   /* the body of a loop of which states are kept: IR_KEEP_... (0: not so) */
 } Scope;
 
 typedef struct Plan {
@@ -159,6 +161,12 @@ static inline Scope *plan_scope(const Plan *plan, const IrRegion *region) {
 /* Calls VISIT for the nonlinear values that the transpose of INST (not of its regions' content)
    needs in the reverse sweep. */
 void ad_linear_needs(Mixed *mixed, IrInst *inst, void (*visit)(IrValue *, void *), void *data);
+/* Calls VISIT for the nonlinear values that the regions of INST take from outside. */
+void ad_nonlinear_captures(Mixed *mixed, const IrInst *inst, void (*visit)(IrValue *, void *),
+                           void *data);
+/* The policy for the loop INST, IR_KEEP_DEFAULT where none is given or its trips cannot be run
+   again. */
+int64_t ad_checkpoint(Mixed *mixed, const IrInst *inst);
 /* Calls VISIT for each use in the regions of INST of a linear value that is defined outside;
    accumulators are left out. */
 void ad_linear_captures(Mixed *mixed, const IrInst *inst, void (*visit)(IrValue *, void *),
@@ -212,6 +220,12 @@ typedef struct Emit {
 IrValue *emit_value(const Emit *emit, const IrValue *value);
 void emit_region(Transposer *t, const IrRegion *region, const Emit *emit);
 void emit_inst(Transposer *t, const IrInst *inst, const Emit *emit);
+/* A loop that leaves states on the tape (checkpoint.c). */
+void emit_checkpointed(Transposer *t, const IrInst *inst, const Emit *emit);
+/* The tape that INST starts with: the one that is threaded through this scope, or its own. */
+IrValue *emit_tape_in(Transposer *t);
+/* ... and ends with; OUTER: what was threaded before. */
+void emit_tape_out(Transposer *t, const IrInst *inst, IrValue *outer, IrValue *tape);
 /* The values to be saved of a SPLIT scope go onto the tape. */
 void emit_pushes(Transposer *t, const Scope *scope, const Emit *emit);
 
@@ -244,6 +258,7 @@ void transpose_array(Transposer *t, IrInst *inst);
 void transpose_tape(Transposer *t, IrInst *inst);
 void transpose_if(Transposer *t, IrInst *inst);
 void transpose_loop(Transposer *t, IrInst *inst);
+void transpose_checkpointed(Transposer *t, IrInst *inst); /* checkpoint.c */
 void transpose_call(Transposer *t, IrInst *inst);
 void transpose_rule(Transposer *t, IrInst *inst, const MixedCall *info); /* rule.c */
 void transpose_parallel(Transposer *t, IrInst *inst); /* BUILD, REDUCE */

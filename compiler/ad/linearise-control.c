@@ -117,6 +117,7 @@ static void linearise_loop(Lin *l, IrInst *inst) {
     IrInst *copy = irb_loop(l->b, primal_of(l, inst->operands[0]), inits.n, inits.at,
                             inst->flags & IR_LOOP_EXIT);
     IrRegion *body = copy->regions[0];
+    copy->imm = inst->imm;
     bind_param(l, from->params[0], body->params[0], false);
     for (uint32_t i = 0; i < n; i++) {
         bind_param(l, from->params[1 + i], body->params[1 + i], false);

@@ -109,7 +109,11 @@ void ad_nonlinear_inputs(Mixed *mixed, const IrInst *inst, void (*visit)(IrValue
                          void *data) {
     for (uint32_t i = 0; i < inst->noperands; i++)
         if (!is_linear(mixed, inst->operands[i])) visit(inst->operands[i], data);
-    if (!inst->nregions) return;
+    if (inst->nregions) ad_nonlinear_captures(mixed, inst, visit, data);
+}
+
+void ad_nonlinear_captures(Mixed *mixed, const IrInst *inst, void (*visit)(IrValue *, void *),
+                           void *data) {
     const Inputs *inputs = inputs_of(mixed, inst);
     for (uint32_t i = 0; i < inputs->n; i++) visit(inputs->at[i], data);
 }

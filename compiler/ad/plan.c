@@ -33,8 +33,8 @@ typedef struct Planner {
 
 /* ---- scopes ---- */
 
-static ScopeKind inner_kind(const IrInst *inst, ScopeKind outer) {
-    if (inst->op == IR_LOOP) return SCOPE_SPLIT;
+static ScopeKind inner_kind(const IrInst *inst, int64_t checkpoint, ScopeKind outer) {
+    if (inst->op == IR_LOOP) return checkpoint ? SCOPE_FULL : SCOPE_SPLIT;
     if (inst->op == IR_IF) return outer == SCOPE_LITE ? SCOPE_LITE : SCOPE_SPLIT;
     return SCOPE_LITE;
 }
@@ -42,6 +42,13 @@ static ScopeKind inner_kind(const IrInst *inst, ScopeKind outer) {
 static int64_t inner_freq(const IrInst *inst, int64_t freq) {
     int64_t inner = inst->op == IR_IF ? freq + freq / 16 : freq * LOOP_FACTOR;
     return inner < FREQ_LIMIT ? inner : FREQ_LIMIT;
+}
+
+/* States lie on the tape that is threaded through the scope round the loop, or on one of its own. */
+static void mark_checkpointed(Scope *body, int64_t checkpoint) {
+    body->checkpoint = checkpoint;
+    body->tape = body->reruns = true;
+    if (body->parent->kind == SCOPE_SPLIT) body->parent->tape = true;
 }
 
 static void make_scopes(Planner *p, const IrRegion *region, Scope *parent, ScopeKind kind,
@@ -58,8 +65,11 @@ static void make_scopes(Planner *p, const IrRegion *region, Scope *parent, Scope
         if (!has_linear(p->mixed, inst)) continue;
         if (inst->op == IR_CALL && kind == SCOPE_SPLIT && !is_rule_call(p->mixed, inst))
             scope->tape = true;
+        int64_t checkpoint = ad_checkpoint(p->mixed, inst);
         for (uint32_t r = 0; r < inst->nregions; r++)
-            make_scopes(p, inst->regions[r], scope, inner_kind(inst, kind), inner_freq(inst, freq));
+            make_scopes(p, inst->regions[r], scope, inner_kind(inst, checkpoint, kind),
+                        inner_freq(inst, freq));
+        if (checkpoint) mark_checkpointed(plan_scope(p->plan, inst->regions[0]), checkpoint);
     }
 }
 
@@ -143,6 +153,8 @@ static uint32_t demand_region(Planner *p, const IrRegion *region) {
             uint32_t inner = demand_region(p, inst->regions[r]);
             if (inner > d.deepest) d.deepest = inner;
         }
+        if (inst->op == IR_LOOP && plan_scope(p->plan, inst->regions[0])->checkpoint)
+            ad_nonlinear_captures(p->mixed, inst, demand, &d);
         bool reruns = scope->kind == SCOPE_LITE && inst->op == IR_LOOP && d.deepest > scope->depth;
         if (reruns) plan_scope(p->plan, inst->regions[0])->reruns = true;
         bool calls = inst->op == IR_CALL && !is_rule_call(p->mixed, inst);

@@ -1,16 +1,8 @@
 /* Transposes of branches, loops and calls.  The cotangents of values that come from outside of a
    region are threaded through it: a branch yields them, a loop carries them. */
-#include "ad/internal.h"
+#include "ad/threads.h"
 
 #include "base/fatal.h"
-
-/* Linear values from outside whose cotangents a region changes. */
-typedef struct Threads {
-    Transposer *t;
-    VEC(IrValue *) linear;
-    Bitset seen;
-    bool adds; /* it also adds to accumulators, or reads the cotangent of one */
-} Threads;
 
 static void add_thread(IrValue *value, void *data) {
     Threads *threads = data;
@@ -24,7 +16,7 @@ static void find_threads(Transposer *t, const IrInst *inst, Threads *threads) {
     ad_linear_captures(t->mixed, inst, add_thread, threads);
 }
 
-static void free_threads(Threads *threads) {
+void threads_free(Threads *threads) {
     vec_free(&threads->linear);
     bitset_free(&threads->seen);
 }
@@ -63,7 +55,7 @@ static IrValue *tape_of(const Transposer *t, const IrInst *inst) {
     return t->tape ? t->tape : own;
 }
 
-static void set_cts(Transposer *t, const Threads *threads, IrValue *const *values) {
+void threads_set(Transposer *t, const Threads *threads, IrValue *const *values) {
     for (uint32_t i = 0; i < threads->linear.len; i++)
         t->ct[threads->linear.at[i]->id] = (Ct){values[i], NULL, false};
 }
@@ -150,12 +142,12 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
     IrBuilder outer = t->b;
     for (uint32_t r = 0; r < 2; r++) {
         irb_at_end(&t->b, copy->regions[r]);
-        set_cts(t, threads, r == 0 && must_run ? done : start);
+        threads_set(t, threads, r == 0 && must_run ? done : start);
         if (r == 0 && !must_run) transpose(t, inst);
         yield_threads(t, threads);
     }
     t->b = outer;
-    set_cts(t, threads, copy->results);
+    threads_set(t, threads, copy->results);
 }
 
 /* A tape that was walked in one branch only, among results that count in any case. */
@@ -187,7 +179,7 @@ bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer
     for (uint32_t i = 0; i < n; i++)
         if (is_new[i] && (tapes || threads.linear.at[i]->type->kind != IR_T_TAPE))
             t->ct[threads.linear.at[i]->id].present = present;
-    free_threads(&threads);
+    threads_free(&threads);
     return true;
 }
 
@@ -264,22 +256,15 @@ void transpose_if(Transposer *t, IrInst *inst) {
         t->tape = start;
         reverse_branch(t, inst, r, copy->regions[r], results, &threads, taped, absent[r]);
     }
-    set_cts(t, &threads, copy->results);
+    threads_set(t, &threads, copy->results);
     mark_tapes(t, &threads, c, absent);
     t->tape = outer && taped ? copy->results[n] : outer;
-    free_threads(&threads);
+    threads_free(&threads);
 }
 
 /* ---- loops ---- */
 
-typedef struct Carried {
-    uint32_t n;   /* linear values that the loop carries */
-    uint32_t *at; /* which of its results */
-    Threads threads;
-    bool taped;
-} Carried;
-
-static Carried find_carried(Transposer *t, const IrInst *inst) {
+Carried carried_find(Transposer *t, const IrInst *inst) {
     Carried c = {.at = ARENA_ARRAY(t->ad->arena, uint32_t, inst->nresults)};
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (is_linear(t->mixed, inst->results[i])) c.at[c.n++] = i;
@@ -288,43 +273,59 @@ static Carried find_carried(Transposer *t, const IrInst *inst) {
     return c;
 }
 
+uint32_t carried_inits(Transposer *t, const IrInst *inst, const Carried *c, IrValue **inits) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n; i++) inits[n++] = ct_value(t, inst->results[c->at[i]]);
+    for (uint32_t i = 0; i < c->threads.linear.len; i++)
+        inits[n++] = ct_value(t, c->threads.linear.at[i]);
+    return n;
+}
+
 /* Sizes may change from trip to trip where the type of the original says so. */
 static void set_type(IrInst *loop, uint32_t i, IrType type) {
     loop->results[i]->type = type;
     loop->regions[0]->params[1 + i]->type = type;
 }
 
-static IrInst *begin_reverse_loop(Transposer *t, IrInst *inst, const Carried *c, IrValue *trips) {
-    uint32_t n = 0, m = c->threads.linear.len;
-    IrValue **inits = ARENA_ARRAY(t->ad->arena, IrValue *, c->n + m + 1);
-    for (uint32_t i = 0; i < c->n; i++) inits[n++] = ct_value(t, inst->results[c->at[i]]);
-    for (uint32_t i = 0; i < m; i++) inits[n++] = ct_value(t, c->threads.linear.at[i]);
-    if (c->taped) inits[n++] = tape_of(t, inst);
-    IrInst *loop = irb_loop(&t->b, trips, n, inits, false);
+void carried_types(const IrInst *inst, const Carried *c, IrInst *loop) {
     for (uint32_t i = 0; i < c->n; i++)
         set_type(loop, i, inst->regions[0]->params[1 + c->at[i]]->type);
-    for (uint32_t i = 0; i < m; i++) set_type(loop, c->n + i, c->threads.linear.at[i]->type);
-    return loop;
+    for (uint32_t i = 0; i < c->threads.linear.len; i++)
+        set_type(loop, c->n + i, c->threads.linear.at[i]->type);
+}
+
+uint32_t carried_trip(Transposer *t, const IrInst *inst, const Carried *c, IrValue *const *params,
+                      IrValue **next) {
+    const IrRegion *from = inst->regions[0];
+    uint32_t n = 0, exit = inst->flags & IR_LOOP_EXIT ? 1 : 0;
+    threads_set(t, &c->threads, params + c->n);
+    for (uint32_t i = 0; i < c->n; i++)
+        ct_add(t, from->last->operands[c->at[i] + exit], params[i], NULL);
+    reverse_region(t, from);
+    for (uint32_t i = 0; i < c->n; i++) next[n++] = ct_value(t, from->params[1 + c->at[i]]);
+    for (uint32_t i = 0; i < c->threads.linear.len; i++)
+        next[n++] = ct_value(t, c->threads.linear.at[i]);
+    return n;
+}
+
+void carried_finish(Transposer *t, const IrInst *inst, const Carried *c, const IrInst *loop) {
+    threads_set(t, &c->threads, loop->results + c->n);
+    for (uint32_t i = 0; i < c->n; i++)
+        ct_add(t, inst->operands[1 + c->at[i]], loop->results[i], NULL);
 }
 
 static void reverse_loop_body(Transposer *t, IrInst *inst, const Carried *c, IrInst *loop,
                               IrValue *trips) {
     const IrRegion *from = inst->regions[0];
     IrRegion *body = loop->regions[0];
-    uint32_t n = 0, m = c->threads.linear.len, exit = inst->flags & IR_LOOP_EXIT ? 1 : 0;
-    IrValue **next = ARENA_ARRAY(t->ad->arena, IrValue *, c->n + m + 1);
+    IrValue **next = ARENA_ARRAY(t->ad->arena, IrValue *, loop->nresults);
     IrBuilder outer = t->b;
     irb_at_end(&t->b, body);
     IrValue *last = irb_binary(&t->b, IR_SUB, trips, irb_int(&t->b, 1));
     t->now[from->params[0]->id] = irb_binary(&t->b, IR_SUB, last, body->params[0]);
-    if (c->taped) t->tape = body->params[1 + c->n + m];
+    if (c->taped) t->tape = body->params[loop->nresults];
     reverse_begin(t, plan_scope(t->plan, from));
-    set_cts(t, &c->threads, body->params + 1 + c->n);
-    for (uint32_t i = 0; i < c->n; i++)
-        ct_add(t, from->last->operands[c->at[i] + exit], body->params[1 + i], NULL);
-    reverse_region(t, from);
-    for (uint32_t i = 0; i < c->n; i++) next[n++] = ct_value(t, from->params[1 + c->at[i]]);
-    for (uint32_t i = 0; i < m; i++) next[n++] = ct_value(t, c->threads.linear.at[i]);
+    uint32_t n = carried_trip(t, inst, c, body->params + 1, next);
     if (c->taped) next[n++] = t->tape;
     irb_yield(&t->b, n, next);
     t->b = outer;
@@ -333,18 +334,23 @@ static void reverse_loop_body(Transposer *t, IrInst *inst, const Carried *c, IrI
 void transpose_loop(Transposer *t, IrInst *inst) {
     IrValue *outer = t->tape;
     if (transpose_is_idle(t, inst) && !(is_taped(t, inst) && outer)) return;
-    Carried c = find_carried(t, inst);
-    uint32_t m = c.threads.linear.len;
+    if (plan_scope(t->plan, inst->regions[0])->checkpoint) {
+        transpose_checkpointed(t, inst);
+        return;
+    }
+    Carried c = carried_find(t, inst);
     IrValue *count =
         inst->flags & IR_LOOP_EXIT ? inst->results[inst->nresults - 1] : inst->operands[0];
     IrValue *trips = now_of(t, count);
-    IrInst *loop = begin_reverse_loop(t, inst, &c, trips);
+    IrValue **inits = ARENA_ARRAY(t->ad->arena, IrValue *, c.n + c.threads.linear.len + 1);
+    uint32_t n = carried_inits(t, inst, &c, inits);
+    if (c.taped) inits[n++] = tape_of(t, inst);
+    IrInst *loop = irb_loop(&t->b, trips, n, inits, false);
+    carried_types(inst, &c, loop);
     reverse_loop_body(t, inst, &c, loop, trips);
-    set_cts(t, &c.threads, loop->results + c.n);
-    for (uint32_t i = 0; i < c.n; i++)
-        ct_add(t, inst->operands[1 + c.at[i]], loop->results[i], NULL);
-    t->tape = outer && c.taped ? loop->results[c.n + m] : outer;
-    free_threads(&c.threads);
+    carried_finish(t, inst, &c, loop);
+    t->tape = outer && c.taped ? loop->results[n - 1] : outer;
+    threads_free(&c.threads);
 }
 
 /* ---- calls ---- */

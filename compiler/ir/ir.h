@@ -120,7 +120,18 @@ typedef struct IrDeriv {
     uint8_t *in_active, *out_active;
     uint32_t options; /* IR_STRONG_ZERO, ... */
 } IrDeriv;
-enum { IR_STRONG_ZERO = 1 };
+/* Also in the options: a checkpoint policy for loops without their own, as a number from bit
+   IR_CHECKPOINT_SHIFT on (0: none given). */
+enum { IR_STRONG_ZERO = 1, IR_CHECKPOINT_SHIFT = 8 };
+/* What is kept of a LOOP for its reverse: imm of LOOP.  Positive: so many states. */
+enum { IR_KEEP_DEFAULT = 0, IR_KEEP_SQRT = -1, IR_KEEP_ALL = -2, IR_KEEP_NONE = -3 };
+static inline uint32_t ir_checkpoint_option(int64_t policy) {
+    return policy ? (uint32_t)(policy + 4) << IR_CHECKPOINT_SHIFT : 0;
+}
+static inline int64_t ir_option_checkpoint(uint32_t options) {
+    uint32_t coded = options >> IR_CHECKPOINT_SHIFT;
+    return coded ? (int64_t)coded - 4 : IR_KEEP_DEFAULT;
+}
 
 enum {
     IR_FUNC_EXTERN = 1,  /* a C function: no body */

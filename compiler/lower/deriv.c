@@ -452,7 +452,8 @@ void lower_deriv(Lower *lw, const Instance *inst) {
     CHECK_INTERNAL(inst->ncaptures == d.ncaptures);
     find_active(&d);
     d.func = ir_deriv(lw->module, mode_of(d.spec->part), d.base_func, d.in_active, d.out_active,
-                      d.spec->strong_zero ? IR_STRONG_ZERO : 0);
+                      (d.spec->strong_zero ? IR_STRONG_ZERO : 0u) |
+                          ir_checkpoint_option(d.spec->checkpoint));
     Vals all = {func->body->params, func->nparams};
     for (uint32_t p = 0; p < d.ncaptures; p++) at += shape_count(lw, inst->params[p]->type);
     d.captures = vals_slice(all, 0, at);

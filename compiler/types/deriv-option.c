@@ -28,23 +28,45 @@ static bool take_batch(FnChecker *f, const AstOption *option, DerivRequest *requ
     return deriv_word_width(f, &word, &request->spec.width);
 }
 
+void deriv_checkpoint(FnChecker *f, AstNode *node, int64_t *policy) {
+    static const struct { const char *name; int64_t policy; } words[] = {
+        {"sqrt", CHECKPOINT_SQRT}, {"all", CHECKPOINT_ALL}, {"none", CHECKPOINT_NONE}};
+    if (node->kind == AST_Arg) node = AST_AS(Arg, node)->value;
+    for (size_t k = 0; node->kind == AST_Name && k < sizeof words / sizeof *words; k++)
+        if (!strcmp(AST_AS(Name, node)->name.sym->text, words[k].name)) {
+            *policy = words[k].policy;
+            return;
+        }
+    bool known = const_eval(f->c, f->module ? f->module : f->c->main, node, policy);
+    if (known && *policy >= 1 && *policy <= CHECKPOINT_MOST) return;
+    diag_report(f->c->diags, DIAG_CHECKPOINT, node->span,
+                known ? "%lld states cannot be kept: it is at least 1 and at most %d"
+                      : "a checkpoint clause takes a constant, `sqrt`, `all` or `none`",
+                (long long)(known ? *policy : 0), CHECKPOINT_MOST);
+    *policy = 0;
+}
+
+static bool take_checkpoint(FnChecker *f, const AstOption *option, DerivRequest *request) {
+    deriv_checkpoint(f, option->args.at[0], &request->spec.checkpoint);
+    return request->spec.checkpoint != 0;
+}
+
 /* The options; IN: which operators have it. */
 enum { OF_GRAD = 1, OF_JVP = 2, OF_SPLIT = 4 };
 typedef struct OptionRow {
     const char *name;
     int in;
     int args; /* 0, 1, or -1: one or more */
-    bool later;
 } OptionRow;
 static const OptionRow option_rows[] = {
-    {"primal", OF_GRAD | OF_JVP | OF_SPLIT, 0, false},
-    {"seed", OF_GRAD, 0, false},
-    {"wrt", OF_GRAD | OF_JVP | OF_SPLIT, -1, false},
-    {"batch", OF_GRAD | OF_JVP | OF_SPLIT, 1, false},
-    {"strong_zero", OF_GRAD | OF_JVP | OF_SPLIT, 0, false},
-    {"holomorphic", OF_GRAD, 0, false},
-    {"unmodified", OF_SPLIT, -1, false},
-    {"checkpoint", OF_GRAD | OF_SPLIT, 1, true},
+    {"primal", OF_GRAD | OF_JVP | OF_SPLIT, 0},
+    {"seed", OF_GRAD, 0},
+    {"wrt", OF_GRAD | OF_JVP | OF_SPLIT, -1},
+    {"batch", OF_GRAD | OF_JVP | OF_SPLIT, 1},
+    {"strong_zero", OF_GRAD | OF_JVP | OF_SPLIT, 0},
+    {"holomorphic", OF_GRAD, 0},
+    {"unmodified", OF_SPLIT, -1},
+    {"checkpoint", OF_GRAD | OF_SPLIT, 1},
 };
 enum { OPTION_ROWS = sizeof option_rows / sizeof *option_rows };
 
@@ -66,11 +88,6 @@ static const OptionRow *find_option(FnChecker *f, const AstOption *option, int o
 static bool parse_option(FnChecker *f, AstOption *option, int operator, DerivRequest *request) {
     const OptionRow *row = find_option(f, option, operator);
     if (!row) return false;
-    if (row->later) {
-        diag_report(f->c->diags, DIAG_NOT_YET, option->node.span,
-                    "the option `%s` is not supported yet", row->name);
-        return false;
-    }
     bool right = row->args < 0 ? option->args.len > 0 : option->args.len == (uint32_t)row->args;
     if (!right) {
         diag_report(f->c->diags, DIAG_DERIV_OPTION, option->node.span,
@@ -86,6 +103,7 @@ static bool parse_option(FnChecker *f, AstOption *option, int operator, DerivReq
     else if (!strcmp(row->name, "unmodified"))
         return take_names(f, option, &request->unmodified, &request->nunmodified);
     else if (!strcmp(row->name, "batch")) return take_batch(f, option, request);
+    else if (!strcmp(row->name, "checkpoint")) return take_checkpoint(f, option, request);
     return true;
 }
 

@@ -306,9 +306,10 @@ Instance *deriv_instance(Checker *c, const DerivRequest *request, Instance *base
     const char *key_text = arena_strndup(c->arena, (const char *)act, n);
     for (uint32_t k = 0; k < n; k++) ((char *)key_text)[k] = (char)('0' + act[k]);
     const DerivSpec *asked = &request->spec;
-    char *options = arena_printf(c->arena, "deriv %d%d%d%d%d %u %s", (int)asked->part,
+    char *options = arena_printf(c->arena, "deriv %d%d%d%d%d %u %lld %s", (int)asked->part,
                                  asked->primal, asked->seed, asked->strong_zero,
-                                 asked->holomorphic, asked->width, key_text);
+                                 asked->holomorphic, asked->width,
+                                 (long long)asked->checkpoint, key_text);
     for (uint32_t k = 0; k < request->nunmodified; k++)
         options = arena_printf(c->arena, "%s %s", options, request->unmodified[k]->text);
     const void *key[2] = {intern(c->interner, options), base};

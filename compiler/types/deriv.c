@@ -9,9 +9,9 @@ static const char *const part_names[] = {"grad", "jvp", "split", "split"};
 static const FnValue *value_of_request(FnChecker *f, DerivRequest *request, const FnValue *base) {
     StrBuf text = {0};
     const DerivSpec *spec = &request->spec;
-    strbuf_printf(&text, "deriv %p %d%d%d%d%d%d %u ", (const void *)base, (int)spec->part,
+    strbuf_printf(&text, "deriv %p %d%d%d%d%d%d %u %lld ", (const void *)base, (int)spec->part,
                   spec->primal, spec->seed, spec->strong_zero, spec->holomorphic, spec->deferred,
-                  spec->width);
+                  spec->width, (long long)spec->checkpoint);
     for (uint32_t k = 0; k < request->nwords; k++)
         strbuf_printf(&text, "%d/%u ", request->words[k],
                       request->widths ? request->widths[k] : 0);

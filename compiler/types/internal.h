@@ -368,4 +368,7 @@ Instance *instance_of_deriv(Checker *c, const FnValue *fn, uint32_t nargs, const
                             Span span);
 /* grad f(...) written at once: activity words in the call are requests. */
 Tree *check_deriv_apply(FnChecker *f, AstDeriv *node, AstCall *call, Type expected);
+/* What `checkpoint(NODE)` says: a number of states or CHECKPOINT_...; 0 after reporting. */
+void deriv_checkpoint(FnChecker *f, AstNode *node, int64_t *policy);
+
 #endif

@@ -252,17 +252,17 @@ static Tree *check_body_block(FnChecker *f, AstNode *body) {
     return block;
 }
 
-static void no_checkpoint(FnChecker *f, AstNode *checkpoint) {
-    if (checkpoint)
-        diag_report(f->c->diags, DIAG_NOT_YET, checkpoint->span,
-                    "`checkpoint` is not supported yet");
+static int64_t clause(FnChecker *f, AstNode *node) {
+    int64_t policy = 0;
+    if (node) deriv_checkpoint(f, node, &policy);
+    return policy;
 }
 
 static Tree *check_for(FnChecker *f, AstFor *node) {
     Tree *tree = make(f, T_FOR, ty_unit(f), node->node.span);
     tree->nheads = 1;
     tree->heads = ARENA_ARRAY(f->c->arena, TreeHead, 1);
-    no_checkpoint(f, node->checkpoint);
+    tree->checkpoint = clause(f, node->checkpoint);
     Type elem;
     bool ok = head_iter(f, node->iter, &tree->heads[0], &elem);
     uint32_t mark = f->scope.len;
@@ -279,7 +279,7 @@ static Tree *check_for(FnChecker *f, AstFor *node) {
 static Tree *check_while(FnChecker *f, AstWhile *node) {
     Tree *cond = check_condition(f, node->cond, "the condition of `while`");
     Tree *tree = make_args(f, T_WHILE, ty_unit(f), node->node.span, 1, &cond);
-    no_checkpoint(f, node->checkpoint);
+    tree->checkpoint = clause(f, node->checkpoint);
     f->loops++;
     tree->body = check_body_block(f, node->body);
     f->loops--;

@@ -74,6 +74,7 @@ typedef struct DerivSpec {
     uint8_t *act;            /* ActKind of each parameter of the base, in order */
     bool primal, seed, strong_zero, holomorphic, deferred;
     uint32_t width; /* 0: no batch */
+    int64_t checkpoint; /* for loops without a clause of their own; as in Tree */
     const bool *unmodified; /* FORWARD: of the base's parameters, those that a tape borrows; or NULL */
     /* How the derivative's own parameters and results come from the base's: */
     struct DerivSlot *params, *results;
@@ -305,6 +306,7 @@ void tree_dump(StrBuf *out, const Tree *tree);
 void instance_dump(StrBuf *out, const Instance *instance);
 
 enum { CHECKPOINT_SQRT = -1, CHECKPOINT_ALL = -2, CHECKPOINT_NONE = -3 };
+enum { CHECKPOINT_MOST = 1000000 };
 
 /* A COMP whose body is an array, where a size of the body's type differs from one iteration to the
    next as far as is known: the node's own type then has a variable of its own there, and all
