@@ -177,8 +177,8 @@ static Node *unary(Gen *g, int depth) {
         "sin($)", "cos($)", "tanh($)", "atan($)", "exp(-square($))", "sqrt(1.0 + square($))",
         "log(1.5 + square($))", "log1p(square($))", "-($)", "abs($)", "($) ** 2", "($) ** 3",
         "sigmoid($)", "softplus($)", "(1.0 + square($)) ** 0.7", "erf($)", "relu($)",
-        "expm1(sin($))", "cbrt(2.0 + sin($))", "asinh($)", "floor($)", "($) % 1.5", "clamp($, -1.0, 2.0)",
-        "(2.0 + cos($)) ** -1"};
+        "expm1(sin($))", "cbrt(2.0 + sin($))", "asinh($)", "floor($)", "($) % 1.5",
+        "clamp($, -1.0, 2.0)", "(2.0 + cos($)) ** -1"};
     Node *a = gen_f64(g, depth - 1);
     if (gen_chance(g, 2)) {
         g->setting.smooth = false;

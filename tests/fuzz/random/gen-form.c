@@ -1,5 +1,5 @@
-/* The more unusual expressions: derivatives within, arrays of tuples and structs, sizes that are known
-   at run time only, functions of scalars on arrays. */
+/* The more unusual expressions: derivatives within, arrays of tuples and structs, sizes that are
+   known at run time only, functions of scalars on arrays. */
 #include "tests/fuzz/random/gen.h"
 
 static Node *lambda(Gen *g, int depth) {
