@@ -172,6 +172,9 @@ int64_t ad_checkpoint(Mixed *mixed, const IrInst *inst);
 void ad_linear_captures(Mixed *mixed, const IrInst *inst, void (*visit)(IrValue *, void *),
                         void *data);
 
+/* Tells what was decided, if the module asks for it (remarks.c).  PLAN is NULL of a JVP. */
+void ad_remark(Ad *ad, const AdRequest *request, Mixed *mixed, const Plan *plan);
+
 /* Minimum cut of a directed graph: nodes 0 .. n-1. */
 typedef struct Cut Cut;
 #define CUT_INFINITE (INT64_C(1) << 60)

@@ -302,8 +302,14 @@ static void linearise_call(Lin *l, IrInst *inst) {
     }
 }
 
+/* What comes of a rule of the library stands where the rule is used. */
+static bool is_elsewhere(const Lin *l, const IrInst *inst) {
+    const Sources *sources = l->ad->module->sources;
+    return l->is_rule && sources && sources_in_library(sources, inst->pos);
+}
+
 void linearise_inst(Lin *l, IrInst *inst) {
-    l->b->pos = inst->pos;
+    if (!is_elsewhere(l, inst)) l->b->pos = inst->pos;
     if (!inst_is_active(l, inst)) {
         copy_primal(l, inst);
     } else if (inst->op == IR_CALL) {

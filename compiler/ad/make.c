@@ -14,6 +14,7 @@ static void begin(Frame *frame, Ad *ad, const AdRequest *request, Mixed *mixed, 
     t->mixed = mixed;
     t->options = request->options;
     t->plan = ad_plan(ad, mixed, kind);
+    ad_remark(ad, request, mixed, t->plan);
     uint32_t n = mixed->func->nvalues;
     t->forward = ARENA_ARRAY(ad->arena, IrValue *, n);
     t->now = ARENA_ARRAY(ad->arena, IrValue *, n);

@@ -44,7 +44,7 @@ static int64_t inner_freq(const IrInst *inst, int64_t freq) {
     return inner < FREQ_LIMIT ? inner : FREQ_LIMIT;
 }
 
-/* States lie on the tape that is threaded through the scope round the loop, or on one of its own. */
+/* States lie on the tape that is threaded through the scope round the loop, or on its own. */
 static void mark_checkpointed(Scope *body, int64_t checkpoint) {
     body->checkpoint = checkpoint;
     body->tape = body->reruns = true;

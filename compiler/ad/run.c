@@ -158,6 +158,7 @@ static void make(Ad *ad, AdRequest *request) {
     if (request->reverse) give_body(request->reverse);
     if (request->mode == AD_JVP) {
         mixed = ad_linearise(ad, request, request->func, false);
+        ad_remark(ad, request, mixed, NULL);
     } else {
         mixed = ad_linearise(ad, request, scratch_func(ad, request), true);
         if (!ad->failed) ad_clean(mixed->func);

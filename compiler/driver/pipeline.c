@@ -135,7 +135,9 @@ static int run_stages(Pipeline *p) {
         if (status != STATUS_DONE) return status;
         if (diags_errors(p->session->diags)) return STATUS_ERROR;
         /* What only shows when derivatives are made belongs to checking, too. */
-        if (p->options->command == COMMAND_CHECK && stages[i].run == stage_differentiate) break;
+        bool ends_here = p->options->command == COMMAND_CHECK ||
+                         p->options->command == COMMAND_EXPLAIN;
+        if (ends_here && stages[i].run == stage_differentiate) break;
         bool shown = p->options->command == COMMAND_COMPILE && p->options->emit == stages[i].emit;
         if (shown) return emit_text(&p->unit);
         if (last && strcmp(last, stages[i].name) == 0) break;
@@ -197,6 +199,51 @@ static int run_sources(Pipeline *p) {
     return link_objects(p);
 }
 
+/* FILE:FUNCTION: what the derivatives of the function that the file makes do. */
+static int explain_function(Pipeline *p) {
+    Session *s = p->session;
+    const char *what = p->options->arguments.at[0], *colon = strrchr(what, ':');
+    const char *path = arena_strndup(s->arena, what, (size_t)(colon - what));
+    const SourceFile *file = source_load(&s->sources, s->diags, path, nowhere);
+    if (!file) return STATUS_USAGE;
+    p->unit = (Unit){.session = s, .paths = &p->paths, .timing = &p->timing, .file = file,
+                     .explain = colon + 1};
+    int status = run_stages(p);
+    const StrBuf *text = p->unit.module ? &p->unit.module->explanation : NULL;
+    if (status == STATUS_DONE && text && text->len) {
+        fwrite(text->text, 1, text->len, stdout);
+    } else if (status == STATUS_DONE) {
+        diag_report(s->diags, DIAG_OPTION_ARGUMENT, nowhere, "no derivative of '%s' is made in %s",
+                    colon + 1, path);
+        status = STATUS_USAGE;
+    }
+    unit_free(&p->unit);
+    return status;
+}
+
+/* Kinds of --remarks; of these, the ones that there are. */
+static bool known_remarks(Pipeline *p) {
+    static const char *const kinds[] = {"ad", "copy", "vector", "all"};
+    const TextList *remarks = &p->options->remarks;
+    for (uint32_t k = 0; k < remarks->len; k++) {
+        const char *word = remarks->at[k], *closest;
+        bool known = false;
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) known |= !strcmp(word, kinds[i]);
+        if (!strcmp(word, "ad") || !strcmp(word, "all")) continue;
+        if (known) {
+            diag_report(p->session->diags, DIAG_NOT_IMPLEMENTED, nowhere,
+                        "--remarks=%s is not supported yet", word);
+            return false;
+        }
+        closest = diag_closest(word, kinds, sizeof kinds / sizeof *kinds);
+        diag_report(p->session->diags, DIAG_OPTION_ARGUMENT, nowhere, "no remarks are called '%s'",
+                    word);
+        if (closest) diag_help(p->session->diags, nowhere, "did you mean '%s'?", closest);
+        return false;
+    }
+    return true;
+}
+
 static bool refuse(Pipeline *p, const char *what) {
     diag_report(p->session->diags, DIAG_NOT_IMPLEMENTED, nowhere, "%s is not supported yet", what);
     return false;
@@ -207,9 +254,10 @@ static bool known_command(Pipeline *p) {
     const Options *o = p->options;
     if (o->workspace != WORKSPACE_OWN) return refuse(p, "--workspace=caller");
     if (o->target && strcmp(o->target, "host")) return refuse(p, "this --target");
-    if (o->remarks.len) return refuse(p, "--remarks");
+    if (!known_remarks(p)) return false;
     switch (p->options->command) {
-    case COMMAND_COMPILE: case COMMAND_RUN: case COMMAND_CHECK: case COMMAND_TEST: return true;
+    case COMMAND_COMPILE: case COMMAND_RUN: case COMMAND_CHECK: case COMMAND_TEST:
+    case COMMAND_EXPLAIN: return true;
     default: break;
     }
     return refuse(p, "this command");
@@ -233,7 +281,8 @@ int pipeline_run(Session *session) {
     int status = STATUS_USAGE;
     paths_find_own(&p.paths, session->arena);
     timing_begin(&p.timing);
-    if (known_command(&p) && check_stop(&p)) status = run_sources(&p);
+    if (known_command(&p) && check_stop(&p))
+        status = p.options->command == COMMAND_EXPLAIN ? explain_function(&p) : run_sources(&p);
     remove_objects(&p);
     if (p.options->time_passes) timing_print(&p.timing, stderr);
     timing_free(&p.timing);

@@ -51,6 +51,7 @@ static uint32_t wanted_roots(const Options *options) {
     case COMMAND_TEST: return 1u << ROOT_TEST;
     case COMMAND_BENCH: return 1u << ROOT_BENCH;
     case COMMAND_CHECK:
+    case COMMAND_EXPLAIN:
         return 1u << ROOT_EXPORT | 1u << ROOT_MAIN | 1u << ROOT_TEST | 1u << ROOT_BENCH;
     default: return 1u << ROOT_EXPORT | 1u << ROOT_MAIN;
     }
@@ -77,6 +78,9 @@ int unit_lower(Unit *unit) {
                             .check_overflow = s->options.checks == CHECKS_ALL,
                             .roots = wanted_roots(&s->options)};
     unit->module = lower_program(unit->program, &s->sources, s->diags, &options);
+    const TextList *remarks = &s->options.remarks;
+    unit->module->remarks = wanted(remarks, "ad") || wanted(remarks, "all");
+    unit->module->explain = unit->explain;
     if (!diags_errors(s->diags)) after_pass(unit, "lower", unit->module);
     return STATUS_DONE;
 }

@@ -17,6 +17,7 @@ typedef struct Unit {
     Checker *checker;
     Program *program;
     IrModule *module;
+    const char *explain; /* the function whose derivatives are to be explained, or NULL */
 } Unit;
 
 /* The stages up to optimised IR, in order; each reports to the session's diags. */

@@ -178,6 +178,9 @@ struct IrModule {
     IrFunc *math_rules[IR_MATH_COUNT][2]; /* [0]: f32, [1]: f64 */
     VEC(struct IrExport *) exports;
     bool unchecked;
+    bool remarks;        /* differentiation reports what it decided */
+    const char *explain; /* ... or writes it for the function of this name into EXPLANATION */
+    StrBuf explanation;
 };
 
 /* ---- modules, types, functions ---- */

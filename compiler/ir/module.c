@@ -22,6 +22,7 @@ void ir_module_free(IrModule *module) {
     map_free(&module->types);
     map_free(&module->by_name);
     map_free(&module->derivs);
+    strbuf_free(&module->explanation);
     arena_free(module->arena);
 }
 

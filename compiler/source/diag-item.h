@@ -39,6 +39,7 @@ struct Diags {
     bool disabled[DIAG_COUNT], as_error[DIAG_COUNT];
 };
 
+const char *diag_severity_name(DiagSeverity severity);
 /* Append one diagnostic to OUT, in one form or the other. */
 void diag_write_text(const Diags *diags, const DiagItem *item, StrBuf *out);
 void diag_write_json(const Diags *diags, const DiagItem *item, StrBuf *out);

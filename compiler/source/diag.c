@@ -98,13 +98,16 @@ static uint64_t span_key(Span span) {
 static bool is_duplicate(const Diags *diags, DiagCode code, Span span, const char *text) {
     const DiagItem *item = map_get(&diags->by_span, span_key(span));
     for (; item; item = item->same_place)
-        if (item->code == code && (span.begin || strcmp(item->text, text) == 0)) return true;
+        if (item->code == code && ((span.begin && infos[code].severity != DIAG_NOTE) ||
+                                   strcmp(item->text, text) == 0))
+            return true;
     return false;
 }
 
 /* Counts; false if the diagnostic is not to be kept. */
 static bool count(Diags *diags, DiagSeverity severity) {
-    if (severity != DIAG_ERROR) {
+    if (severity == DIAG_NOTE) return true;
+    if (severity == DIAG_WARNING) {
         diags->warnings++;
         return true;
     }

@@ -30,7 +30,8 @@ void diags_set_limit(Diags *diags, uint32_t limit);
 /* -Wgroup, -Wno-group, -Werror, -Werror=group.  False for an unknown group. */
 bool diags_set_warning(Diags *diags, const char *option);
 
-/* Reports; FORMAT is the text after the code.  Duplicates (same code and span) are dropped. */
+/* Reports; FORMAT is the text after the code.  Duplicates (same code and span; of remarks, also the
+   same text) are dropped. */
 void diag_report(Diags *diags, DiagCode code, Span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Adds a note (SPAN may be nowhere) or a suggestion to the diagnostic reported last. */

@@ -31,8 +31,8 @@ void diag_write_json(const Diags *diags, const DiagItem *item, StrBuf *out) {
     write_place(diags, item->span, out);
     member(out, "code", info->code);
     strbuf_char(out, ',');
-    member(out, "severity", item->severity == DIAG_ERROR ? "error" : "warning");
-    if (info->severity == DIAG_WARNING) {
+    member(out, "severity", diag_severity_name(item->severity));
+    if (info->severity != DIAG_ERROR) {
         strbuf_char(out, ',');
         member(out, "group", info->group);
     }

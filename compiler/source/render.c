@@ -16,7 +16,11 @@
 
 enum { TAB_WIDTH = 4, LINE_WIDTH = 160, WINDOW_BEFORE = 40, GUTTER = 4 };
 
-static const char *const severity_names[] = {"error", "warning", "note"};
+const char *diag_severity_name(DiagSeverity severity) {
+    static const char *const names[] = {"error", "warning", "note"};
+    return names[severity];
+}
+
 static const char *const severity_colors[] = {"\033[1;31m", "\033[1;35m", "\033[1;36m"};
 static const char help_color[] = "\033[1;32m", bold[] = "\033[1m", dim[] = "\033[34m",
                   plain[] = "\033[0m";
@@ -173,7 +177,7 @@ void diag_write_text(const Diags *diags, const DiagItem *item, StrBuf *out) {
     const SourceFile *file = write_place(diags, item->span, &line, out);
     if (!file) strbuf_add(out, "dslc: ");
     color(diags, out, tint);
-    strbuf_printf(out, "%s[%s]:", severity_names[item->severity], info->code);
+    strbuf_printf(out, "%s[%s]:", diag_severity_name(item->severity), info->code);
     color(diags, out, plain);
     strbuf_char(out, ' ');
     color(diags, out, bold);

@@ -299,12 +299,12 @@ START_TEST(codes_are_unique_and_explained) {
         const DiagInfo *info = diag_info((DiagCode)i);
         ck_assert_ptr_eq(diag_info_by_code(info->code), info);
         ck_assert_uint_eq(strlen(info->code), 5);
-        ck_assert_int_eq(info->code[0], info->severity == DIAG_WARNING ? 'W' : 'E');
+        ck_assert_int_eq(info->code[0], "EWR"[info->severity]);
         ck_assert_msg(*info->title && *info->explain, "%s has no text", info->code);
         ck_assert_msg(info->explain[strlen(info->explain) - 1] == '\n',
                       "the explanation of %s does not end its line", info->code);
-        ck_assert_msg((*info->group != 0) == (info->severity == DIAG_WARNING),
-                      "%s: warnings have a group, errors have none", info->code);
+        ck_assert_msg((*info->group != 0) == (info->severity != DIAG_ERROR),
+                      "%s: warnings and remarks have a group, errors have none", info->code);
     }
 }
 END_TEST
