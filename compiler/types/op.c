@@ -229,6 +229,8 @@ Tree *op_binary(FnChecker *f, AstOp op, Tree *left, Tree *right, Span span, cons
     if (!bools && !unify(f, op, &left, &right, span, la, ra)) return tree_poison(f, span);
     Type elem = elem_of(left->type);
     if (!takes(op, elem)) return no_operator(f, op, left, right, span);
+    if (op == AST_OP_MOD && is_floating(elem)) /* its derivative has a floor */
+        need_math_rule(f->c, MATH_FLOOR, elem->scalar, span);
     Tree *args[2] = {left, right};
     Tree *node = make_args(f, T_OP, elem, span, 2, args);
     node->op = op;

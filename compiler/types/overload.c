@@ -80,9 +80,7 @@ static const FnDecl *overload_of_rank(FnChecker *f, uint32_t n, const FnDecl *co
     return lifted ? lifted : decls[0];
 }
 
-/* The rank of an argument that is made of literals: they are checked for it, then again for the
-   parameter, which gives them their type. */
-static uint32_t literal_rank(FnChecker *f, AstNode *node) {
+uint32_t literal_rank(FnChecker *f, AstNode *node) {
     Type type = check_value(f, node, NULL)->type;
     return is_array(type) ? type->rank : 0;
 }
@@ -114,8 +112,8 @@ static Tree *call_on_parts(FnChecker *f, const FnDecl *decl, AstCall *call, Type
     bool norm = !strcmp(decl->name->text, "norm") && call->args.len == 1;
     if ((!dot && !norm) || call->args.at[0]->kind != AST_Arg) return NULL;
     AstNode *node = nth_arg(call, 0);
-    if (is_flexible(f, node)) return NULL;
-    Tree *value = check_arg(f, node, NULL);
+    if (is_flexible(f, node) && (!dot || literal_rank(f, node) < 2)) return NULL;
+    Tree *value = check_arg(f, node, is_flexible(f, node) && expected ? elem_of(expected) : NULL);
     Type type = value->type;
     bool parts = elem_of(type)->kind == TYPE_STRUCT || elem_of(type)->kind == TYPE_TUPLE ||
                  (dot && is_array(type) && type->rank > 1);

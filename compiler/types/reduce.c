@@ -292,11 +292,14 @@ Tree *call_reduction_fn(FnChecker *f, const FnDecl *decl, AstCall *call, Type ex
         return map_columns(f, decl, NULL, array, heads.where ? 1 : heads.n, span);
     }
     AstNode *first = call->args.at[0];
-    if (first->kind != AST_Arg || ((AstArg *)first)->name.sym ||
-        is_flexible(f, ((AstArg *)first)->value))
-        return NULL;
+    if (first->kind != AST_Arg || ((AstArg *)first)->name.sym) return NULL;
     AstNode *node = ((AstArg *)first)->value;
-    Tree *value = check_arg(f, node, NULL);
+    Type hint = NULL;
+    if (is_flexible(f, node)) {
+        if (literal_rank(f, node) < 2) return NULL;
+        hint = expected && is_floating(elem_of(expected)) ? elem_of(expected) : ty_f64(f);
+    }
+    Tree *value = check_arg(f, node, hint);
     if (is_array(value->type) && value->type->rank > 1 && is_floating(value->type->elem))
         return call_on_array(f, decl, flatten(f, value), call, span);
     f->pre_node = node;

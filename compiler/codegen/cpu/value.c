@@ -190,12 +190,17 @@ static Val copy_to_heap(Fn *f, const Val *val, IrType from, IrType type) {
     return copy;
 }
 
+/* Is its memory a slot of the stack?  The type of a view need not say the sizes that its root has. */
+static bool in_slot(const Fn *f, const IrValue *value) {
+    return mem_is_small(value->type) || mem_is_small(f->plan->root[value->id]->type);
+}
+
 Val gen_hand_over(Fn *f, const IrInst *inst, uint32_t k, IrType type) {
     const IrValue *value = ir_resolve(inst->operands[k]);
     Val val = *gen_val(f, value);
     bool take = gen_plan(f, inst)->take[k];
     if (type->kind == IR_T_SCALAR || type->kind == IR_T_ACC || mem_is_small(type)) return val;
-    if (type->kind == IR_T_ARRAY && (mem_is_small(value->type) || f->plan->on_tape[value->id])) {
+    if (type->kind == IR_T_ARRAY && (in_slot(f, value) || f->plan->on_tape[value->id])) {
         Val copy = copy_to_heap(f, &val, value->type, type);
         if (take) gen_release(f, &val, value->type);
         return copy;
@@ -320,9 +325,10 @@ Val gen_base(Fn *f, const IrInst *inst, uint32_t k) {
     bool small = mem_is_small(value->type);
     bool here = f->dests[result->id].at != NULL && !f->dests[result->id].maybe;
     bool movable = base != MEM_COPY && !f->plan->on_tape[value->id];
+    bool counted = !in_slot(f, value) && !mem_is_small(result->type);
     if (here && val.at == f->dests[result->id].at) return val;
     if (movable && !here && small && val.slot) return val;
-    if (movable && !here && !small && !mem_is_small(result->type))
+    if (movable && !here && !small && counted)
         return base == MEM_IN_PLACE ? val : gen_own(f, &val, value->type);
     Val copy = gen_new_array(f, result, val.dims);
     gen_copy(f, value->type->scalar, copy.at, val.at, gen_count(f, &val, value->type));
