@@ -45,17 +45,19 @@ tests_unit_libunit_la_SOURCES = \
   tests/unit/ircalls.c tests/unit/ircalls.h tests/unit/unit.c tests/unit/unit.h
 tests_unit_libunit_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 
+generated_sources = \
+  tests/unit/entry.c tests/unit/entry.h tests/unit/generated.c tests/unit/generated.h
 codegen_test_ldadd = tests/unit/libunit.la libdslc.la libadl.la $(CHECK_LIBS)
 tests_unit_codegen_cases_SOURCES = \
-  tests/unit/codegen-cases.c tests/unit/generated.c tests/unit/generated.h
+  tests/unit/codegen-cases.c $(generated_sources)
 tests_unit_codegen_cases_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/runtime -I$(top_srcdir)/runtime/include
 tests_unit_codegen_cases_LDADD = $(codegen_test_ldadd)
 tests_unit_codegen_debug_SOURCES = \
-  tests/unit/codegen-debug.c tests/unit/generated.c tests/unit/generated.h
+  tests/unit/codegen-debug.c $(generated_sources)
 tests_unit_codegen_debug_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/runtime -I$(top_srcdir)/runtime/include
 tests_unit_codegen_debug_LDADD = $(codegen_test_ldadd)
 tests_unit_codegen_exports_SOURCES = \
-  tests/unit/codegen-exports.c tests/unit/generated.c tests/unit/generated.h
+  tests/unit/codegen-exports.c $(generated_sources)
 tests_unit_codegen_exports_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/runtime -I$(top_srcdir)/runtime/include
 tests_unit_codegen_exports_LDADD = $(codegen_test_ldadd)
 
@@ -83,7 +85,8 @@ tests_fuzz_random_run_SOURCES = \
   tests/fuzz/random/exec.h tests/fuzz/random/gen-array.c tests/fuzz/random/gen-expr.c \
   tests/fuzz/random/gen-form.c tests/fuzz/random/gen-stmt.c tests/fuzz/random/gen.c tests/fuzz/random/gen.h \
   tests/fuzz/random/run.c tests/fuzz/random/setting.h tests/fuzz/random/shrink.c \
-  tests/fuzz/random/shrink.h tests/fuzz/random/tree.c tests/fuzz/random/tree.h
+  tests/fuzz/random/shrink.h tests/fuzz/random/tree.c tests/fuzz/random/tree.h \
+  tests/unit/entry.c tests/unit/entry.h
 tests_fuzz_random_run_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/runtime -I$(top_srcdir)/runtime/include
 tests_fuzz_random_run_LDADD = libdslc.la libadl.la -lm
 

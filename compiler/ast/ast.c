@@ -97,17 +97,26 @@ void ast_children(const AstNode *node, void (*visit)(AstNode *child, void *data)
     }
 }
 
+const char *act_name(ActKind act) {
+    static const char *const names[] = {
+        [ACT_CONST] = "Const",
+        [ACT_ACTIVE] = "Active",
+        [ACT_DUPLICATED] = "Duplicated",
+        [ACT_DUPLICATED_NONEED] = "DuplicatedNoNeed",
+        [ACT_BATCH] = "BatchDuplicated",
+        [ACT_BATCH_NONEED] = "BatchDuplicatedNoNeed",
+    };
+    return names[act];
+}
+
 /* ---- dump --------------------------------------------------------------------------------- */
 
 /* A field that is a number: by name where it is an enum. */
 static void dump_int(StrBuf *out, const AstNode *node, const AstFieldInfo *f) {
-    static const char *const activities[] = {"Const",           "Active",
-                                             "Duplicated",      "DuplicatedNoNeed",
-                                             "BatchDuplicated", "BatchDuplicatedNoNeed"};
     static const char *const derivs[] = {"grad", "jvp", "split"};
     int64_t value = *(const int64_t *)(const void *)((const char *)node + f->offset);
     switch ((AstKind)node->kind) {
-    case AST_Activity: strbuf_printf(out, " %s", activities[value]); return;
+    case AST_Activity: strbuf_printf(out, " %s", act_name((ActKind)value)); return;
     case AST_Unary:
     case AST_Binary: strbuf_printf(out, " %s", ast_op_text((AstOp)value)); return;
     case AST_Assign: strbuf_printf(out, " %s=", ast_op_text((AstOp)value)); return;

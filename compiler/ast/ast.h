@@ -28,6 +28,9 @@ typedef enum ActKind {
     ACT_CONST, ACT_ACTIVE, ACT_DUPLICATED, ACT_DUPLICATED_NONEED, ACT_BATCH, ACT_BATCH_NONEED
 } ActKind;
 
+/* As it is written in the language. */
+const char *act_name(ActKind act);
+
 typedef enum DerivOp { DERIV_GRAD, DERIV_JVP, DERIV_SPLIT } DerivOp;
 
 /* lang/operators.def: OPERATOR(NAME, "text", arity) */

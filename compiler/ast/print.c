@@ -407,11 +407,8 @@ static void print_iter(Printer *p, const AstNode *node) {
 }
 
 static void print_activity(Printer *p, const AstNode *node) {
-    static const char *const words[] = {"Const",           "Active",
-                                        "Duplicated",      "DuplicatedNoNeed",
-                                        "BatchDuplicated", "BatchDuplicatedNoNeed"};
     const AstActivity *act = AST_AS(Activity, node);
-    text(p, words[act->kind]);
+    text(p, act_name((ActKind)act->kind));
     if (!act->width) return;
     text(p, "<");
     print_expr(p, act->width, 0);

@@ -47,7 +47,7 @@ static void add_option(StrBuf *out, const OptionRow *row) {
 static void add_commands(StrBuf *out) {
     strbuf_add(out, "\nCommands (dslc COMMAND --help tells more):\n");
     for (int i = 1; i < COMMAND_COUNT; i++)
-        add_row(out, command_rows[i].word, command_rows[i].help);
+        if (*command_rows[i].help) add_row(out, command_rows[i].word, command_rows[i].help);
 }
 
 static void add_warning_groups(StrBuf *out) {
@@ -62,7 +62,8 @@ void options_help(CommandKind command, StrBuf *out) {
     const CommandRow *row = &command_rows[command];
     strbuf_printf(out, "Usage: dslc %s%s[OPTION...] %s\n", row->word, *row->word ? " " : "",
                   row->args);
-    strbuf_printf(out, "%c%s.\n", *row->help & ~0x20, row->help + 1);
+    if (*row->help) strbuf_printf(out, "%c%s.\n", *row->help & ~0x20, row->help + 1);
+    else strbuf_add(out, "Not supported yet.\n");
     if (command == COMMAND_COMPILE) add_commands(out);
     strbuf_add(out, "\nOptions:\n");
     for (unsigned i = 0; i < option_count; i++)
@@ -70,7 +71,8 @@ void options_help(CommandKind command, StrBuf *out) {
             add_option(out, &option_rows[i]);
     if (command == COMMAND_COMPILE) {
         strbuf_add(out, "\nKinds of output for --emit:\n");
-        for (int i = 0; i < EMIT_COUNT; i++) add_row(out, emit_rows[i].word, emit_rows[i].help);
+        for (int i = 0; i < EMIT_COUNT; i++)
+            if (*emit_rows[i].help) add_row(out, emit_rows[i].word, emit_rows[i].help);
     }
     add_warning_groups(out);
     strbuf_add(out,

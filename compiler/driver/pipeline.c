@@ -10,6 +10,7 @@
 #include "driver/driver.h"
 #include "driver/emit.h"
 #include "driver/link.h"
+#include "driver/options.h"
 #include "driver/output.h"
 #include "driver/unit.h"
 #include "source/load.h"
@@ -255,12 +256,8 @@ static bool known_command(Pipeline *p) {
     if (o->workspace != WORKSPACE_OWN) return refuse(p, "--workspace=caller");
     if (o->target && strcmp(o->target, "host")) return refuse(p, "this --target");
     if (!known_remarks(p)) return false;
-    switch (p->options->command) {
-    case COMMAND_COMPILE: case COMMAND_RUN: case COMMAND_CHECK: case COMMAND_TEST:
-    case COMMAND_EXPLAIN: return true;
-    default: break;
-    }
-    return refuse(p, "this command");
+    if (!*command_rows[o->command].help) return refuse(p, "this command");
+    return true;
 }
 
 /* --stop-after names a stage. */

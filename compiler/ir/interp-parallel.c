@@ -104,11 +104,8 @@ static bool fill(IrFrame *frame, const IrInst *inst, Space *space, IrDatum *resu
     return ok;
 }
 
-bool ir_run_build(IrFrame *frame, const IrInst *inst) {
-    Space space;
-    if (!read_space(frame, inst, &space)) return false;
-    IrDatum *results = room(inst->nresults);
-    bool ok = make_results(frame, inst, &space, results) && fill(frame, inst, &space, results);
+/* Gives the RESULTS of INST if it went well; frees what is left of them. */
+static bool give_all(IrFrame *frame, const IrInst *inst, IrDatum *results, bool ok) {
     for (uint32_t r = 0; ok && r < inst->nresults; r++) {
         ok = ir_give(frame, inst, r, results[r]);
         results[r] = (IrDatum){0};
@@ -116,6 +113,14 @@ bool ir_run_build(IrFrame *frame, const IrInst *inst) {
     drop_all(results, inst->nresults);
     free(results);
     return ok;
+}
+
+bool ir_run_build(IrFrame *frame, const IrInst *inst) {
+    Space space;
+    if (!read_space(frame, inst, &space)) return false;
+    IrDatum *results = room(inst->nresults);
+    bool ok = make_results(frame, inst, &space, results) && fill(frame, inst, &space, results);
+    return give_all(frame, inst, results, ok);
 }
 
 /* ---- REDUCE ---- */
@@ -252,11 +257,5 @@ bool ir_run_reduce(IrFrame *frame, const IrInst *inst) {
     IrDatum *results = room(inst->nresults);
     for (uint32_t r = 0; r < inst->nresults; r++) results[r] = ir_take(frame, inst, space.rank + r);
     bool ok = reduce(frame, inst, &space, results);
-    for (uint32_t r = 0; ok && r < inst->nresults; r++) {
-        ok = ir_give(frame, inst, r, results[r]);
-        results[r] = (IrDatum){0};
-    }
-    drop_all(results, inst->nresults);
-    free(results);
-    return ok;
+    return give_all(frame, inst, results, ok);
 }

@@ -100,7 +100,7 @@ Vals emit_stop(Fn *f, Vals vals) {
         IrType type = out.at[i]->type;
         if (out.at[i]->def && out.at[i]->def->op == IR_STOP) continue;
         if (ir_is_float(type) || type->kind == IR_T_TAPE)
-            out.at[i] = irb_inst(&f->b, IR_STOP, 1, &out.at[i], 1, &type, 0)->results[0];
+            out.at[i] = irb_stop(&f->b, out.at[i]);
     }
     return out;
 }

@@ -168,18 +168,6 @@ static void set_dims(Signature *s, IrCParam *p, const Leaf *leaf, bool param) {
     for (uint32_t d = 0; d < leaf->rank; d++) p->dims[d] = c_dim(s, leaf->dims[d], param);
 }
 
-static const char *act_text(uint8_t act) {
-    switch ((ActKind)act) {
-    case ACT_CONST: return "Const";
-    case ACT_ACTIVE: return "Active";
-    case ACT_DUPLICATED: return "Duplicated";
-    case ACT_DUPLICATED_NONEED: return "DuplicatedNoNeed";
-    case ACT_BATCH: return "BatchDuplicated";
-    case ACT_BATCH_NONEED: return "BatchDuplicatedNoNeed";
-    }
-    return "";
-}
-
 static const DerivSlot *param_slot(const Instance *inst, uint32_t i) {
     return inst->deriv && i >= inst->ncaptures ? &inst->deriv->params[i - inst->ncaptures] : NULL;
 }
@@ -198,7 +186,7 @@ static const char *param_role(Signature *s, const Instance *inst, uint32_t i) {
     const Instance *base = slot ? inst->deriv->base_instance : inst;
     uint8_t act = slot ? inst->deriv->act[slot->of] : base->act ? base->act[i] : ACT_CONST;
     if (!inst->params[i]->type->has_floats) return mut ? "read and overwritten" : "read";
-    return module_text(s->lw, "%s, %s", act_text(act), mut ? "read and overwritten" : "read");
+    return module_text(s->lw, "%s, %s", act_name((ActKind)act), mut ? "read and overwritten" : "read");
 }
 
 typedef struct Adding {

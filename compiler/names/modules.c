@@ -8,19 +8,42 @@
 #include "base/file.h"
 #include "source/load.h"
 
+const char *math_row_name(int32_t row) {
+    static const char *const names[] = {
+#define MATH(name, text, arity, libm) text,
+#include "lang/math.def"
+#undef MATH
+    };
+    return names[row];
+}
+
+uint32_t math_row_arity(int32_t row) {
+    static const uint8_t arities[] = {
+#define MATH(name, text, arity, libm) arity,
+#include "lang/math.def"
+#undef MATH
+    };
+    return arities[row];
+}
+
+const char *builtin_row_name(int32_t row) {
+    static const char *const names[] = {
+#define BUILTIN(name, text, min, max) text,
+#include "lang/builtins.def"
+#undef BUILTIN
+    };
+    return names[row];
+}
+
 void modules_init(ModuleSet *set, Arena *arena, Interner *interner, Sources *sources,
                   Diags *diags) {
     *set = (ModuleSet){.arena = arena, .interner = interner, .sources = sources, .diags = diags};
     set->parse = (ParseSession){arena, interner, diags, 1};
-    uintptr_t row = 0;
-#define MATH(name, text, arity, libm) map_setp(&set->maths, intern(interner, text), (void *)++row);
-#include "lang/math.def"
-#undef MATH
-    row = 0;
-#define BUILTIN(name, text, min, max)                                                              \
-    map_setp(&set->builtins, intern(interner, text), (void *)++row);
-#include "lang/builtins.def"
-#undef BUILTIN
+    for (int32_t row = 0; row < MATH_ROWS; row++)
+        map_setp(&set->maths, intern(interner, math_row_name(row)), (void *)(uintptr_t)(row + 1));
+    for (int32_t row = 0; row < BUILTIN_ROWS; row++)
+        map_setp(&set->builtins, intern(interner, builtin_row_name(row)),
+                 (void *)(uintptr_t)(row + 1));
 }
 
 void modules_free(ModuleSet *set) {

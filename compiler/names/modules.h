@@ -21,6 +21,10 @@ enum {
     BUILTIN_ROWS
 };
 
+const char *math_row_name(int32_t row);
+uint32_t math_row_arity(int32_t row);
+const char *builtin_row_name(int32_t row);
+
 typedef struct ModuleSet {
     Arena *arena;
     Interner *interner;

@@ -103,6 +103,17 @@ static bool visit(Flow *f, const Tree *t) {
     return active && (t->type->has_floats || t->type->has_fns);
 }
 
+/* Marks until nothing changes, then reports. */
+static void settle(Flow *f) {
+    do {
+        f->changed = false;
+        visit(f, f->inst->body);
+    } while (f->changed);
+    f->report = true;
+    visit(f, f->inst->body);
+    bitset_free(&f->active);
+}
+
 void check_activity(Checker *c, const Instance *inst) {
     bool wanted = false;
     for (uint32_t k = inst->ncaptures; k < inst->nparams; k++)
@@ -111,13 +122,7 @@ void check_activity(Checker *c, const Instance *inst) {
     Flow f = {.c = c, .inst = inst};
     for (uint32_t k = inst->ncaptures; k < inst->nparams; k++)
         if (inst->act[k] != ACT_CONST) mark(&f, inst->params[k]);
-    do {
-        f.changed = false;
-        visit(&f, inst->body);
-    } while (f.changed);
-    f.report = true;
-    visit(&f, inst->body);
-    bitset_free(&f.active);
+    settle(&f);
 }
 
 void activity_visit(Checker *c, const Instance *inst, const bool *active, ActivityVisit *look,
@@ -125,11 +130,5 @@ void activity_visit(Checker *c, const Instance *inst, const bool *active, Activi
     Flow f = {.c = c, .inst = inst, .look = look, .data = data};
     for (uint32_t k = 0; k < inst->nparams; k++)
         if (active[k]) mark(&f, inst->params[k]);
-    do {
-        f.changed = false;
-        visit(&f, inst->body);
-    } while (f.changed);
-    f.report = true;
-    visit(&f, inst->body);
-    bitset_free(&f.active);
+    settle(&f);
 }

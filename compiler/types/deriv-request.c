@@ -4,18 +4,6 @@
 
 #include <string.h>
 
-static const char *act_name(ActKind act) {
-    switch (act) {
-    case ACT_CONST: return "Const";
-    case ACT_ACTIVE: return "Active";
-    case ACT_DUPLICATED: return "Duplicated";
-    case ACT_DUPLICATED_NONEED: return "DuplicatedNoNeed";
-    case ACT_BATCH: return "BatchDuplicated";
-    case ACT_BATCH_NONEED: return "BatchDuplicatedNoNeed";
-    }
-    return "";
-}
-
 static const char *param_text(FnChecker *f, const DerivParam *p) {
     return p->name ? arena_printf(f->c->arena, "`%s`", p->name->text) : "the parameter";
 }
@@ -170,13 +158,7 @@ bool deriv_params(FnChecker *f, const FnValue *base, Span span, uint32_t *n, Der
     }
     if (base->kind == FN_ROW) {
         /* A scalar function of the compiler: all its parameters are floats. */
-        *n = base->math >= 0 ? 1 : 2;
-        static const uint32_t arity[] = {
-#define MATH(name, text, args, libm) args,
-#include "lang/math.def"
-#undef MATH
-        };
-        if (base->math >= 0) *n = arity[base->math];
+        *n = base->math >= 0 ? math_row_arity(base->math) : 2;
         *out = ARENA_ARRAY(f->c->arena, DerivParam, *n + 1);
         for (uint32_t k = 0; k < *n; k++)
             (*out)[k] = (DerivParam){.declared = ACT_ACTIVE, .floats = true, .scalar = true};

@@ -36,22 +36,8 @@ static const char *const KINDS[] = {[T_INT] = "int",
                                     [T_WHILE] = "while",
                                     [T_POISON] = "poison"};
 
-const char *tree_kind_name(TreeKind kind) {
-    return KINDS[kind];
-}
-
 static const char *const REDUCES[] = {"sum",    "prod",   "all", "any", "count",
                                       "argmin", "argmax", "min", "max"};
-static const char *const MATHS[] = {
-#define MATH(name, text, arity, libm) text,
-#include "lang/math.def"
-#undef MATH
-};
-static const char *const BUILTINS[] = {
-#define BUILTIN(name, text, min, max) text,
-#include "lang/builtins.def"
-#undef BUILTIN
-};
 
 static void indent(StrBuf *out, uint32_t depth) {
     for (uint32_t i = 0; i < depth; i++) strbuf_add(out, "  ");
@@ -150,9 +136,9 @@ static void dump_value(StrBuf *out, const Tree *t) {
         break;
     case T_OP:
     case T_LOGIC: strbuf_printf(out, " %s", ast_op_text((AstOp)t->op)); break;
-    case T_MATH: strbuf_printf(out, " %s", MATHS[t->builtin]); break;
+    case T_MATH: strbuf_printf(out, " %s", math_row_name(t->builtin)); break;
     case T_SCALAR_FN:
-    case T_BUILTIN: strbuf_printf(out, " %s", BUILTINS[t->builtin]); break;
+    case T_BUILTIN: strbuf_printf(out, " %s", builtin_row_name(t->builtin)); break;
     case T_REDUCE: strbuf_printf(out, " %s", REDUCES[t->reduce]); break;
     case T_CALL: strbuf_printf(out, " %s", t->instance->name); break;
     case T_PART: strbuf_printf(out, " %u", t->index); break;
@@ -199,10 +185,6 @@ static void dump(StrBuf *out, const Tree *t, uint32_t depth, const char *label) 
     if (t->where) dump(out, t->where, depth + 1, "where");
     if (t->body) dump(out, t->body, depth + 1, "value");
     if (t->other) dump(out, t->other, depth + 1, "else");
-}
-
-void tree_dump(StrBuf *out, const Tree *tree) {
-    dump(out, tree, 0, NULL);
 }
 
 void instance_dump(StrBuf *out, const Instance *inst) {

@@ -22,19 +22,10 @@ const FnValue *fnvalue_of_decl(Checker *c, const FnDecl *decl, int32_t math, int
 }
 
 const FnValue *fnvalue_of_row(Checker *c, int32_t math, int32_t builtin) {
-    static const char *const maths[] = {
-#define MATH(name, text, arity, libm) text,
-#include "lang/math.def"
-#undef MATH
-    };
-    static const char *const builtins[] = {
-#define BUILTIN(name, text, min, max) text,
-#include "lang/builtins.def"
-#undef BUILTIN
-    };
-    const char *const *name = math >= 0 ? &maths[math] : &builtins[builtin];
-    return intern_value(c, name,
-                        (FnValue){.kind = FN_ROW, .math = math, .builtin = builtin, .name = *name});
+    static const char keys[MATH_ROWS + BUILTIN_ROWS]; /* by address only */
+    const char *name = math >= 0 ? math_row_name(math) : builtin_row_name(builtin);
+    return intern_value(c, &keys[math >= 0 ? math : MATH_ROWS + builtin],
+                        (FnValue){.kind = FN_ROW, .math = math, .builtin = builtin, .name = name});
 }
 
 const FnValue *fnvalue_opaque(Checker *c, Type fn_type) {

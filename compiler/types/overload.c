@@ -37,15 +37,6 @@ static int overload_fit(FnChecker *f, const FnDecl *decl, uint32_t at, Type arg)
     return 0;
 }
 
-static int32_t math_arity(int32_t row) {
-    static const int8_t arity[] = {
-#define MATH(name, text, n, libm) n,
-#include "lang/math.def"
-#undef MATH
-    };
-    return arity[row];
-}
-
 static AstNode *nth_arg(const AstCall *call, uint32_t n) {
     AstNode *node = call->args.at[n];
     return node->kind == AST_Arg ? ((AstArg *)node)->value : node;
@@ -87,7 +78,7 @@ uint32_t literal_rank(FnChecker *f, AstNode *node) {
 
 /* A row of math.def, its arguments in order. */
 static Tree *math_call(FnChecker *f, const char *name, int32_t row, AstCall *call, Type expected) {
-    uint32_t n = (uint32_t)math_arity(row);
+    uint32_t n = math_row_arity(row);
     static const char *const letters[] = {"x", "y", "z"};
     Sym names[3];
     CallArg args[3];
@@ -155,7 +146,7 @@ Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t mat
         Signature *sig = signature_of(f->c, d);
         if (call->args.len <= sig->nparams && call->args.len >= least_args(sig)) vec_push(&fits, d);
     }
-    bool with_math = math >= 0 && (uint32_t)math_arity(math) == call->args.len;
+    bool with_math = math >= 0 && math_row_arity(math) == call->args.len;
     const FnDecl *chosen = fits.len ? fits.at[0] : NULL;
     uint32_t choices = fits.len + with_math;
     Type first = NULL;
@@ -184,7 +175,7 @@ Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t mat
             }
         }
         if (!best && is_scalar_like(first) && math >= 0 &&
-            (uint32_t)math_arity(math) == call->args.len)
+            math_row_arity(math) == call->args.len)
             chosen = NULL, with_math = true; /* its message says what is wrong */
         else if (!best) choices = 0;
     } else if (with_math) {

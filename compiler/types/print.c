@@ -3,10 +3,6 @@
 #include "types/table.h"
 #include "types/tree.h"
 
-static const char *const ACTS[] = {"Const",           "Active",
-                                   "Duplicated",      "DuplicatedNoNeed",
-                                   "BatchDuplicated", "BatchDuplicatedNoNeed"};
-
 static void print_dims(StrBuf *out, Type type, uint32_t n) {
     strbuf_char(out, '[');
     for (uint32_t i = 0; i < n; i++) {
@@ -22,7 +18,7 @@ static void print_parts(StrBuf *out, Type type) {
         const TypePart *part = &type->parts[i];
         if (i) strbuf_add(out, ", ");
         if (part->name) strbuf_printf(out, "%s: ", part->name->text);
-        if (part->act) strbuf_printf(out, "%s ", ACTS[part->act - 1]);
+        if (part->act) strbuf_printf(out, "%s ", act_name((ActKind)(part->act - 1)));
         if (part->mut) strbuf_add(out, "mut ");
         type_print(out, part->type);
     }
@@ -55,7 +51,7 @@ void type_print(StrBuf *out, Type type) {
         print_parts(out, type);
         if (!type->elem || type->elem->kind == TYPE_UNIT) break;
         strbuf_add(out, " -> ");
-        if (type->result_act) strbuf_printf(out, "%s ", ACTS[type->result_act - 1]);
+        if (type->result_act) strbuf_printf(out, "%s ", act_name((ActKind)(type->result_act - 1)));
         type_print(out, type->elem);
         break;
     case TYPE_FNVAL: print_fnval(out, type->fn); break;

@@ -300,9 +300,7 @@ struct Tree {
 Tree *tree_new(Arena *arena, TreeKind kind, Type type, Span span);
 Tree *tree_new_args(Arena *arena, TreeKind kind, Type type, Span span, uint32_t n,
                     Tree *const *args);
-const char *tree_kind_name(TreeKind kind);
-/* An indented dump, for tests and debugging. */
-void tree_dump(StrBuf *out, const Tree *tree);
+/* An indented dump. */
 void instance_dump(StrBuf *out, const Instance *instance);
 
 enum { CHECKPOINT_SQRT = -1, CHECKPOINT_ALL = -2, CHECKPOINT_NONE = -3 };

@@ -87,7 +87,7 @@ static int32_t read_stream(const FileJob *job, FILE *stream, char **bytes, int64
     return ferror(stream) ? fail_errno(job, "read", errno) : ADL_OK;
 }
 
-int32_t file_read(const FileJob *job, char **bytes, int64_t *count) {
+static int32_t read_all(const FileJob *job, char **bytes, int64_t *count) {
     *bytes = NULL;
     *count = 0;
     FILE *stream = fopen(job->path, "rbe");
@@ -99,6 +99,20 @@ int32_t file_read(const FileJob *job, char **bytes, int64_t *count) {
         *bytes = NULL;
     }
     return status;
+}
+
+int32_t file_load_begin(FileJob *job, AdlContext *context, const AdlSite *site, const char *path,
+                        int64_t len, char **bytes, int64_t *count) {
+    int32_t status = file_job_begin(job, context, site, path, len);
+    if (status != 0) return status;
+    status = read_all(job, bytes, count);
+    if (status != 0) file_job_end(job);
+    return status;
+}
+
+void file_load_end(FileJob *job, char *bytes) {
+    adl__release(job->context, bytes);
+    file_job_end(job);
 }
 
 /* -- out -- */

@@ -22,8 +22,10 @@ void file_job_end(FileJob *job);
 int32_t file_fail(const FileJob *job, int32_t code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* All bytes of the file, followed by a zero byte, as a block of the context. */
-int32_t file_read(const FileJob *job, char **bytes, int64_t *count);
+/* Begins a job with all bytes of the file, followed by a zero byte, as a block of the context. */
+int32_t file_load_begin(FileJob *job, AdlContext *context, const AdlSite *site, const char *path,
+                        int64_t len, char **bytes, int64_t *count);
+void file_load_end(FileJob *job, char *bytes);
 
 /* A file that appears under its path only when it is complete. */
 typedef struct FileOut {

@@ -285,14 +285,10 @@ int32_t adl__load_npy(AdlContext *context, const AdlSite *site, const char *path
     FileJob job;
     char *bytes;
     int64_t size;
-    int32_t status = file_job_begin(&job, context, site, path, path_len);
+    int32_t status = file_load_begin(&job, context, site, path, path_len, &bytes, &size);
     if (status != 0) return status;
-    status = file_read(&job, &bytes, &size);
-    if (status == 0) {
-        status = load_bytes(&job, bytes, size, kind, rank, data, dims);
-        adl__release(context, bytes);
-    }
-    file_job_end(&job);
+    status = load_bytes(&job, bytes, size, kind, rank, data, dims);
+    file_load_end(&job, bytes);
     return status;
 }
 

@@ -201,18 +201,14 @@ int32_t adl__load_csv(AdlContext *context, const AdlSite *site, const char *path
     FileJob job;
     char *bytes;
     int64_t size;
-    int32_t status = file_job_begin(&job, context, site, path, path_len);
+    int32_t status = file_load_begin(&job, context, site, path, path_len, &bytes, &size);
     if (status != 0) return status;
-    status = file_read(&job, &bytes, &size);
-    if (status == 0) {
-        Table table;
-        begin(&table, &job, kind, bytes, size);
-        status = read_rows(&table);
-        if (status == 0) status = give_shape(&table, rank, dims);
-        status = finish(&table, status, data);
-        adl__release(context, bytes);
-    }
-    file_job_end(&job);
+    Table table;
+    begin(&table, &job, kind, bytes, size);
+    status = read_rows(&table);
+    if (status == 0) status = give_shape(&table, rank, dims);
+    status = finish(&table, status, data);
+    file_load_end(&job, bytes);
     return status;
 }
 
@@ -253,17 +249,13 @@ int32_t adl__load_text(AdlContext *context, const AdlSite *site, const char *pat
     FileJob job;
     char *bytes;
     int64_t size;
-    int32_t status = file_job_begin(&job, context, site, path, path_len);
+    int32_t status = file_load_begin(&job, context, site, path, path_len, &bytes, &size);
     if (status != 0) return status;
-    status = file_read(&job, &bytes, &size);
-    if (status == 0) {
-        Table table;
-        begin(&table, &job, ADL_KIND_F64, bytes, size);
-        status = finish(&table, read_words(&table, words != 0), data);
-        dims[0] = table.count;
-        adl__release(context, bytes);
-    }
-    file_job_end(&job);
+    Table table;
+    begin(&table, &job, ADL_KIND_F64, bytes, size);
+    status = finish(&table, read_words(&table, words != 0), data);
+    dims[0] = table.count;
+    file_load_end(&job, bytes);
     return status;
 }
 

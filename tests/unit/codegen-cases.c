@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "runtime/core/calls.h"
+#include "tests/unit/entry.h"
 #include "tests/unit/generated.h"
 
 enum { MAX_VALUES = 24 };
@@ -23,66 +24,6 @@ static CodegenCode *compile(const IrModule *module, int level) {
     CodegenOptions options = {
         .opt_level = level, .cpu = "native", .entries = true, .verify = true, .threads = level > 2};
     return codegen_load(module, &options);
-}
-
-/* ---- values ---- */
-
-typedef union Slot {
-    int8_t i8;
-    uint8_t u8;
-    int16_t i16;
-    int32_t i32;
-    int64_t i64;
-    float f32;
-    double f64;
-    CodegenArray array;
-} Slot;
-
-static void slot_from(IrType type, IrDatum datum, Slot *slot) {
-    *slot = (Slot){.i64 = 0};
-    if (type->kind == IR_T_ARRAY) {
-        IrArray *array = datum.as.array;
-        slot->array.data = array->data;
-        memcpy(slot->array.dims, array->dims, sizeof array->dims);
-    } else if (type->kind == IR_T_STR) {
-        slot->array.data = datum.as.text->text;
-        slot->array.dims[0] = (int64_t)datum.as.text->len;
-    } else if (type->scalar == IR_F32) {
-        slot->f32 = (float)datum.as.f;
-    } else if (type->scalar == IR_F64) {
-        slot->f64 = datum.as.f;
-    } else {
-        slot->i64 = datum.as.i;
-    }
-}
-
-static int64_t slot_int(IrScalar scalar, const Slot *slot) {
-    switch ((int)scalar) {
-    case IR_BOOL:
-    case IR_U8: return slot->u8;
-    case IR_I8: return slot->i8;
-    case IR_I16: return slot->i16;
-    case IR_U16:
-    case IR_F16:
-    case IR_BF16: return (uint16_t)slot->i16;
-    case IR_I32: return slot->i32;
-    case IR_U32: return (uint32_t)slot->i32;
-    default: return slot->i64;
-    }
-}
-
-static IrDatum slot_to(IrType type, const Slot *slot) {
-    if (type->kind == IR_T_TAPE) return (IrDatum){.kind = IR_D_TAPE};
-    if (type->kind == IR_T_STR) return ir_datum_text(slot->array.data, (size_t)slot->array.dims[0]);
-    if (type->kind == IR_T_SCALAR) {
-        if (type->scalar == IR_F32) return ir_datum_float((double)slot->f32);
-        if (type->scalar == IR_F64) return ir_datum_float(slot->f64);
-        return ir_datum_int(slot_int(type->scalar, slot));
-    }
-    IrDatum datum = ir_datum_array(type->scalar, type->rank, slot->array.dims);
-    size_t bytes = (size_t)datum.as.array->count * ir_scalar_bytes(type->scalar);
-    if (bytes) memcpy(datum.as.array->data, slot->array.data, bytes);
-    return datum;
 }
 
 /* ---- comparison ---- */
@@ -111,7 +52,7 @@ static bool close_data(IrType type, IrDatum a, IrDatum b) {
 typedef struct Call {
     IrFunc *func;
     IrDatum args[MAX_VALUES], want[MAX_VALUES], got[MAX_VALUES];
-    Slot slots[2 * MAX_VALUES];
+    EntrySlot slots[2 * MAX_VALUES];
     const char *line;
 } Call;
 
@@ -133,18 +74,6 @@ static bool copied_args_stay(const Call *call, const IrDatum *before) {
     return true;
 }
 
-static IrDatum deep_copy(IrDatum datum) {
-    if (datum.kind != IR_D_ARRAY) return ir_datum_share(datum);
-    IrArray *from = datum.as.array;
-    IrDatum copy = ir_datum_array(from->scalar, from->rank, from->dims);
-    if (from->count)
-        memcpy(copy.as.array->data, from->data,
-               (size_t)from->count * ir_scalar_bytes(from->scalar));
-    return copy;
-}
-
-typedef int32_t (*Entry)(AdlContext *, void **);
-
 /* Blocks that are left after the results went: leaks within a call. */
 static void check_leaks(AdlContext *context, const Call *call, const char *what) {
     for (uint32_t i = 0; i < call->func->nresults; i++) {
@@ -163,7 +92,7 @@ static int32_t run_code(CodegenCode *code, Call *call, const char *what) {
     void *places[2 * MAX_VALUES], *address;
     IrDatum before[MAX_VALUES];
     AdlContext context;
-    Entry entry;
+    EntryFn entry;
     uint32_t n = call->func->nparams;
     snprintf(name, sizeof name, "adl__entry_%s", call->func->name);
     address = codegen_api()->find(code, name, &error);
@@ -171,13 +100,13 @@ static int32_t run_code(CodegenCode *code, Call *call, const char *what) {
     memcpy(&entry, &address, sizeof entry);
     for (uint32_t i = 0; i < n + call->func->nresults; i++) places[i] = &call->slots[i];
     for (uint32_t i = 0; i < n; i++) {
-        before[i] = deep_copy(call->args[i]);
-        slot_from(call->func->params[i], call->args[i], &call->slots[i]);
+        before[i] = entry_copy(call->args[i]);
+        entry_slot_from(call->func->params[i], call->args[i], &call->slots[i]);
     }
     adl__context_begin(&context);
     int32_t status = entry(&context, places);
     for (uint32_t i = 0; status == 0 && i < call->func->nresults; i++)
-        call->got[i] = slot_to(call->func->results[i], &call->slots[n + i]);
+        call->got[i] = entry_slot_to(call->func->results[i], &call->slots[n + i]);
     ck_assert_msg(copied_args_stay(call, before), "%s: @%s changes its arguments", what,
                   call->line);
     if (status == 0) check_leaks(&context, call, what);

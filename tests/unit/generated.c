@@ -1,5 +1,6 @@
 #include "tests/unit/generated.h"
 
+#include "tests/unit/entry.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
@@ -17,24 +18,12 @@ static int32_t note_print(AdlContext *context, const char *text, int64_t len) {
     return 0;
 }
 
-static void *address_of(void (*function)(void)) {
-    void *address;
-    memcpy(&address, &function, sizeof address);
-    return address;
-}
-
-static const CodegenSymbol *runtime_symbols(size_t *n) {
-    static CodegenSymbol symbols[] = {
-#define ADL_CALL(name, result, parameters, attributes) {#name, NULL},
-#include "runtime/calls.def"
-    };
-    *n = 0;
-#define ADL_CALL(name, result, parameters, attributes)                                             \
-    symbols[*n].address = address_of((void (*)(void))name);                                        \
-    if (strcmp(#name, "adl__print") == 0)                                                          \
-        symbols[*n].address = address_of((void (*)(void))note_print);                              \
-    ++*n;
-#include "runtime/calls.def"
+/* The runtime, whose prints are noted. */
+static const CodegenSymbol *noting_symbols(size_t *n) {
+    CodegenSymbol *symbols = entry_symbols(n);
+    for (size_t i = 0; i < *n; i++)
+        if (!strcmp(symbols[i].name, "adl__print"))
+            symbols[i].address = entry_address((void (*)(void))note_print);
     return symbols;
 }
 
@@ -52,7 +41,7 @@ const CodegenApi *codegen_api(void) {
 CodegenCode *codegen_load(const IrModule *module, const CodegenOptions *options) {
     size_t n;
     char *error = NULL;
-    const CodegenSymbol *symbols = runtime_symbols(&n);
+    const CodegenSymbol *symbols = noting_symbols(&n);
     if (getenv("CODEGEN_SHOW")) {
         StrBuf text = {0};
         codegen_api()->emit(module, options, CODEGEN_LLVM_RAW, &text, &error);

@@ -103,6 +103,10 @@ START_TEST(items_make_trees) {
                 "        path: Name f64\n"
                 "    body: Block\n"
                 "      value: Name x\n");
+}
+END_TEST
+
+START_TEST(operators_and_rules_make_trees) {
     expect_dump("export (a, b) = split f;", "File\n"
                                             "  items: ExportOp a b\n"
                                             "    value: Deriv split\n"
@@ -256,139 +260,140 @@ START_TEST(statements_make_trees) {
 }
 END_TEST
 
-START_TEST(expressions_make_trees) {
-    static const struct {
-        const char *expr, *dump;
-    } rows[] = {
-        {"[for i, (a, b) in zip(x, y) where a < b: a]", "Comp\n"
-                                                        "      heads: Head\n"
-                                                        "        pattern: PatName i\n"
-                                                        "      heads: Head\n"
-                                                        "        pattern: PatTuple\n"
-                                                        "          parts: PatName a\n"
-                                                        "          parts: PatName b\n"
-                                                        "        iter: Call\n"
-                                                        "          callee: Name zip\n"
-                                                        "          args: Arg\n"
-                                                        "            value: Name x\n"
-                                                        "          args: Arg\n"
-                                                        "            value: Name y\n"
-                                                        "      where: Binary <\n"
-                                                        "        left: Name a\n"
-                                                        "        right: Name b\n"
-                                                        "      body: Name a\n"},
-        {"f(x, k: 2, for i: i)", "Call\n"
-                                 "      callee: Name f\n"
-                                 "      args: Arg\n"
-                                 "        value: Name x\n"
-                                 "      args: Arg k\n"
-                                 "        value: Int \"2\"\n"
-                                 "      args: Comp\n"
-                                 "        heads: Head\n"
-                                 "          pattern: PatName i\n"
-                                 "        body: Name i\n"},
-        {"deferred grad[primal, wrt(a), batch()] m.f(Duplicated(x, dx), BatchDuplicated<2>(y), "
-         "BatchDuplicated(z))",
-         "Call\n"
-         "      callee: Deriv grad deferred\n"
-         "        options: Option primal\n"
-         "        options: Option wrt has_args\n"
-         "          args: Arg\n"
-         "            value: Name a\n"
-         "        options: Option batch has_args\n"
-         "        operand: Field f\n"
-         "          base: Name m\n"
-         "      args: Arg\n"
-         "        value: ActArg has_args\n"
-         "          act: Activity Duplicated\n"
-         "          args: Arg\n"
-         "            value: Name x\n"
-         "          args: Arg\n"
-         "            value: Name dx\n"
-         "      args: Arg\n"
-         "        value: ActArg has_args\n"
-         "          act: Activity BatchDuplicated\n"
-         "            width: Int \"2\"\n"
-         "          args: Arg\n"
-         "            value: Name y\n"
-         "      args: Arg\n"
-         "        value: ActArg has_args\n"
-         "          act: Activity BatchDuplicated\n"
-         "          args: Arg\n"
-         "            value: Name z\n"},
-        {"grad f(Const, BatchDuplicatedNoNeed<N>)", "Call\n"
-                                                    "      callee: Deriv grad\n"
-                                                    "        operand: Name f\n"
-                                                    "      args: Arg\n"
-                                                    "        value: ActArg\n"
-                                                    "          act: Activity Const\n"
-                                                    "      args: Arg\n"
-                                                    "        value: ActArg\n"
-                                                    "          act: Activity "
-                                                    "BatchDuplicatedNoNeed\n"
-                                                    "            width: Name N\n"},
-        {"launch[block(8)] k(0..n; a)", "Launch\n"
-                                        "      options: Option block has_args\n"
-                                        "        args: Arg\n"
-                                        "          value: Int \"8\"\n"
-                                        "      operand: Name k\n"
-                                        "      ranges: Range\n"
-                                        "        lo: Int \"0\"\n"
-                                        "        hi: Name n\n"
-                                        "      args: Arg\n"
-                                        "        value: Name a\n"},
-        {"a[1, 2.., ..3, .., 0..n by 2]", "Index\n"
-                                          "      base: Name a\n"
-                                          "      subs: Int \"1\"\n"
-                                          "      subs: Range\n"
-                                          "        lo: Int \"2\"\n"
-                                          "      subs: Range\n"
-                                          "        hi: Int \"3\"\n"
-                                          "      subs: Range\n"
-                                          "      subs: Range\n"
-                                          "        lo: Int \"0\"\n"
-                                          "        hi: Name n\n"
-                                          "        step: Int \"2\"\n"},
-        {"t.0.1.x", "Field x\n"
-                    "      base: Part .1\n"
-                    "        base: Part .0\n"
-                    "          base: Name t\n"},
-        {"\"a{x}{y:.3f}b\"", "Str\n"
-                             "      pieces: StrText \"a\"\n"
-                             "      pieces: StrPart\n"
+static const struct {
+    const char *expr, *dump;
+} expressions[] = {
+    {"[for i, (a, b) in zip(x, y) where a < b: a]", "Comp\n"
+                                                    "      heads: Head\n"
+                                                    "        pattern: PatName i\n"
+                                                    "      heads: Head\n"
+                                                    "        pattern: PatTuple\n"
+                                                    "          parts: PatName a\n"
+                                                    "          parts: PatName b\n"
+                                                    "        iter: Call\n"
+                                                    "          callee: Name zip\n"
+                                                    "          args: Arg\n"
+                                                    "            value: Name x\n"
+                                                    "          args: Arg\n"
+                                                    "            value: Name y\n"
+                                                    "      where: Binary <\n"
+                                                    "        left: Name a\n"
+                                                    "        right: Name b\n"
+                                                    "      body: Name a\n"},
+    {"f(x, k: 2, for i: i)", "Call\n"
+                             "      callee: Name f\n"
+                             "      args: Arg\n"
                              "        value: Name x\n"
-                             "      pieces: StrPart \".3f\"\n"
-                             "        value: Name y\n"
-                             "      pieces: StrText \"b\"\n"},
-        {"\"\"", "Str\n"},
-        {"|x, (a, _): (f64, i64)| x", "Lambda\n"
-                                      "      params: LambdaParam\n"
-                                      "        pattern: PatName x\n"
-                                      "      params: LambdaParam\n"
-                                      "        pattern: PatTuple\n"
-                                      "          parts: PatName a\n"
-                                      "          parts: PatSkip\n"
-                                      "        type: TypeTuple\n"
-                                      "          parts: TypePart\n"
-                                      "            type: TypeName\n"
-                                      "              path: Name f64\n"
-                                      "          parts: TypePart\n"
-                                      "            type: TypeName\n"
-                                      "              path: Name i64\n"
-                                      "      body: Name x\n"},
-        {"(true, 1.5, 2i, (), [], [1,])", "Tuple\n"
-                                          "      parts: Bool true\n"
-                                          "      parts: Float \"1.5\"\n"
-                                          "      parts: Imag \"2\"\n"
-                                          "      parts: Tuple\n"
-                                          "      parts: Array\n"
-                                          "      parts: Array\n"
-                                          "        parts: Int \"1\"\n"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *dump = expr_dump(rows[i].expr);
+                             "      args: Arg k\n"
+                             "        value: Int \"2\"\n"
+                             "      args: Comp\n"
+                             "        heads: Head\n"
+                             "          pattern: PatName i\n"
+                             "        body: Name i\n"},
+    {"deferred grad[primal, wrt(a), batch()] m.f(Duplicated(x, dx), BatchDuplicated<2>(y), "
+     "BatchDuplicated(z))",
+     "Call\n"
+     "      callee: Deriv grad deferred\n"
+     "        options: Option primal\n"
+     "        options: Option wrt has_args\n"
+     "          args: Arg\n"
+     "            value: Name a\n"
+     "        options: Option batch has_args\n"
+     "        operand: Field f\n"
+     "          base: Name m\n"
+     "      args: Arg\n"
+     "        value: ActArg has_args\n"
+     "          act: Activity Duplicated\n"
+     "          args: Arg\n"
+     "            value: Name x\n"
+     "          args: Arg\n"
+     "            value: Name dx\n"
+     "      args: Arg\n"
+     "        value: ActArg has_args\n"
+     "          act: Activity BatchDuplicated\n"
+     "            width: Int \"2\"\n"
+     "          args: Arg\n"
+     "            value: Name y\n"
+     "      args: Arg\n"
+     "        value: ActArg has_args\n"
+     "          act: Activity BatchDuplicated\n"
+     "          args: Arg\n"
+     "            value: Name z\n"},
+    {"grad f(Const, BatchDuplicatedNoNeed<N>)", "Call\n"
+                                                "      callee: Deriv grad\n"
+                                                "        operand: Name f\n"
+                                                "      args: Arg\n"
+                                                "        value: ActArg\n"
+                                                "          act: Activity Const\n"
+                                                "      args: Arg\n"
+                                                "        value: ActArg\n"
+                                                "          act: Activity "
+                                                "BatchDuplicatedNoNeed\n"
+                                                "            width: Name N\n"},
+    {"launch[block(8)] k(0..n; a)", "Launch\n"
+                                    "      options: Option block has_args\n"
+                                    "        args: Arg\n"
+                                    "          value: Int \"8\"\n"
+                                    "      operand: Name k\n"
+                                    "      ranges: Range\n"
+                                    "        lo: Int \"0\"\n"
+                                    "        hi: Name n\n"
+                                    "      args: Arg\n"
+                                    "        value: Name a\n"},
+    {"a[1, 2.., ..3, .., 0..n by 2]", "Index\n"
+                                      "      base: Name a\n"
+                                      "      subs: Int \"1\"\n"
+                                      "      subs: Range\n"
+                                      "        lo: Int \"2\"\n"
+                                      "      subs: Range\n"
+                                      "        hi: Int \"3\"\n"
+                                      "      subs: Range\n"
+                                      "      subs: Range\n"
+                                      "        lo: Int \"0\"\n"
+                                      "        hi: Name n\n"
+                                      "        step: Int \"2\"\n"},
+    {"t.0.1.x", "Field x\n"
+                "      base: Part .1\n"
+                "        base: Part .0\n"
+                "          base: Name t\n"},
+    {"\"a{x}{y:.3f}b\"", "Str\n"
+                         "      pieces: StrText \"a\"\n"
+                         "      pieces: StrPart\n"
+                         "        value: Name x\n"
+                         "      pieces: StrPart \".3f\"\n"
+                         "        value: Name y\n"
+                         "      pieces: StrText \"b\"\n"},
+    {"\"\"", "Str\n"},
+    {"|x, (a, _): (f64, i64)| x", "Lambda\n"
+                                  "      params: LambdaParam\n"
+                                  "        pattern: PatName x\n"
+                                  "      params: LambdaParam\n"
+                                  "        pattern: PatTuple\n"
+                                  "          parts: PatName a\n"
+                                  "          parts: PatSkip\n"
+                                  "        type: TypeTuple\n"
+                                  "          parts: TypePart\n"
+                                  "            type: TypeName\n"
+                                  "              path: Name f64\n"
+                                  "          parts: TypePart\n"
+                                  "            type: TypeName\n"
+                                  "              path: Name i64\n"
+                                  "      body: Name x\n"},
+    {"(true, 1.5, 2i, (), [], [1,])", "Tuple\n"
+                                      "      parts: Bool true\n"
+                                      "      parts: Float \"1.5\"\n"
+                                      "      parts: Imag \"2\"\n"
+                                      "      parts: Tuple\n"
+                                      "      parts: Array\n"
+                                      "      parts: Array\n"
+                                      "        parts: Int \"1\"\n"},
+};
+
+START_TEST(expressions_make_trees) {
+    for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
+        char *dump = expr_dump(expressions[i].expr);
         StrBuf expected = {0};
-        strbuf_printf(&expected, "File\n  items: Const k\n    value: %s", rows[i].dump);
+        strbuf_printf(&expected, "File\n  items: Const k\n    value: %s", expressions[i].dump);
         ck_assert_str_eq(dump, expected.text);
         strbuf_free(&expected);
         free(dump);
@@ -686,7 +691,8 @@ START_TEST(all_programs_parse) {
 }
 END_TEST
 
-UNIT_MAIN("parse", items_make_trees, statements_make_trees, expressions_make_trees,
+UNIT_MAIN("parse", items_make_trees, operators_and_rules_make_trees, statements_make_trees,
+          expressions_make_trees,
           contextual_words_are_names, spans_cover_the_text, precedence, messages_are_exact,
           messages_name_what_is_expected, lexical_errors_have_no_echo, every_statement_is_told_once,
           a_missing_brace_is_told_once, items_without_errors_stay, odd_files_parse,

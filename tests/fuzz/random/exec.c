@@ -10,6 +10,7 @@
 #include "lower/lower.h"
 #include "opt/opt.h"
 #include "runtime/core/calls.h"
+#include "tests/unit/entry.h"
 #include "types/check.h"
 
 const char *const mode_names[MODE_COUNT] = {"interpreter", "interpreter after all passes", "-O0",
@@ -20,24 +21,6 @@ const char *const entry_names[RUN_COUNT] = {"run_value", "run_jvp",   "run_grad"
 /* ---- the code generator ---- */
 
 static const CodegenApi *api;
-
-static void *address_of(void (*function)(void)) {
-    void *address;
-    memcpy(&address, &function, sizeof address);
-    return address;
-}
-
-static const CodegenSymbol *runtime_symbols(size_t *n) {
-    static CodegenSymbol symbols[] = {
-#define ADL_CALL(name, result, parameters, attributes) {#name, NULL},
-#include "runtime/calls.def"
-    };
-    *n = 0;
-#define ADL_CALL(name, result, parameters, attributes)                                             \
-    symbols[(*n)++].address = address_of((void (*)(void))name);
-#include "runtime/calls.def"
-    return symbols;
-}
 
 bool exec_open(void) {
     char path[512], *error = NULL;
@@ -182,47 +165,6 @@ static void interpret(IrModule *module, IrFunc *func, const IrDatum *args, Outco
 
 /* ---- compiled calls ---- */
 
-typedef union Slot {
-    uint8_t u8;
-    int64_t i64;
-    float f32;
-    double f64;
-    CodegenArray array;
-} Slot;
-
-static void slot_from(IrType type, IrDatum datum, Slot *slot) {
-    *slot = (Slot){.i64 = 0};
-    if (type->kind == IR_T_ARRAY) {
-        slot->array.data = datum.as.array->data;
-        memcpy(slot->array.dims, datum.as.array->dims, sizeof datum.as.array->dims);
-    } else if (type->scalar == IR_F64) {
-        slot->f64 = datum.as.f;
-    } else {
-        slot->i64 = datum.as.i;
-    }
-}
-
-static IrDatum slot_to(IrType type, const Slot *slot) {
-    if (type->kind == IR_T_SCALAR && type->scalar == IR_F64) return ir_datum_float(slot->f64);
-    if (type->kind == IR_T_SCALAR) return ir_datum_int(slot->i64);
-    IrDatum datum = ir_datum_array(type->scalar, type->rank, slot->array.dims);
-    size_t bytes = (size_t)datum.as.array->count * ir_scalar_bytes(type->scalar);
-    if (bytes) memcpy(datum.as.array->data, slot->array.data, bytes);
-    return datum;
-}
-
-static IrDatum deep_copy(IrDatum datum) {
-    if (datum.kind != IR_D_ARRAY) return ir_datum_share(datum);
-    IrArray *from = datum.as.array;
-    IrDatum copy = ir_datum_array(from->scalar, from->rank, from->dims);
-    if (from->count)
-        memcpy(copy.as.array->data, from->data,
-               (size_t)from->count * ir_scalar_bytes(from->scalar));
-    return copy;
-}
-
-typedef int32_t (*EntryFn)(AdlContext *, void **);
-
 static EntryFn find_entry(CodegenCode *code, Mode mode, const char *name) {
     char symbol[64], *error = NULL;
     EntryFn entry;
@@ -235,7 +177,7 @@ static EntryFn find_entry(CodegenCode *code, Mode mode, const char *name) {
 
 static void call_code(CodegenCode *code, Mode mode, const IrFunc *func, const IrDatum *args,
                       Outcome *out) {
-    Slot slots[2 * MAX_RESULTS];
+    EntrySlot slots[2 * MAX_RESULTS];
     void *places[2 * MAX_RESULTS];
     IrDatum before[MAX_RESULTS];
     AdlContext context;
@@ -244,15 +186,15 @@ static void call_code(CodegenCode *code, Mode mode, const IrFunc *func, const Ir
     memset(slots, 0, sizeof slots);
     for (uint32_t i = 0; i < n + func->nresults; i++) places[i] = &slots[i];
     for (uint32_t i = 0; i < n; i++) {
-        before[i] = deep_copy(args[i]);
-        slot_from(func->params[i], args[i], &slots[i]);
+        before[i] = entry_copy(args[i]);
+        entry_slot_from(func->params[i], args[i], &slots[i]);
     }
     adl__context_begin(&context);
     out->ran = true;
     out->status = entry(&context, places);
     out->n = out->status ? 0 : func->nresults;
     for (uint32_t i = 0; i < out->n; i++)
-        out->results[i] = slot_to(func->results[i], &slots[n + i]);
+        out->results[i] = entry_slot_to(func->results[i], &slots[n + i]);
     for (uint32_t i = 0; i < n; i++) {
         if (!ir_datum_equal(before[i], args[i]))
             fault("argument changed", "%s: argument %u of %s is changed", mode_names[mode], i,
@@ -346,7 +288,7 @@ static CodegenCode *compile(const IrModule *module, Mode mode, bool exact) {
     char *error = NULL;
     CodegenOptions options = {.opt_level = mode == MODE_O3 ? 3 : 0, .cpu = "native",
                               .entries = true, .verify = true, .scalar_math = exact, .pic = true};
-    const CodegenSymbol *symbols = runtime_symbols(&n);
+    const CodegenSymbol *symbols = entry_symbols(&n);
     CodegenCode *code = api->load(module, &options, symbols, n, &error);
     if (!code) fault("code generation", "%s: %s", mode_names[mode], error ? error : "");
     return code;

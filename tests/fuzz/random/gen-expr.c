@@ -283,14 +283,13 @@ static Node *reduction(Gen *g, int depth) {
     if (gen_chance(g, 60)) return reduction_with_head(g, depth);
     const Type *type = gen_some_array(g);
     Node *a = gen_array(g, type, depth - 1);
-    bool norms = type->rank == 1 || !NO_MATRIX_NORM;
-    if (norms && gen_chance(g, 25)) {
+    if (gen_chance(g, 25)) {
         Node *b = gen_array(g, type, depth - 1);
         return EXPR(g->f64, 2, KIDS(a, b), "dot($, $)");
     }
     if (type_filled(g, type) && gen_chance(g, 50))
-        return EXPR(g->f64, 1, &a, "%s", filled[gen_random(g, norms ? 6 : 3)]);
-    return EXPR(g->f64, 1, &a, "%s", any[gen_random(g, type->rank == 1 ? 5 : norms ? 4 : 3)]);
+        return EXPR(g->f64, 1, &a, "%s", filled[gen_random(g, 6)]);
+    return EXPR(g->f64, 1, &a, "%s", any[gen_random(g, type->rank == 1 ? 5 : 4)]);
 }
 
 Node *gen_f64(Gen *g, int depth) {

@@ -15,7 +15,6 @@ static Node *lambda(Gen *g, int depth) {
 static Node *derivative(Gen *g, int depth) {
     const Fn *scalars = gen_find_fn(g, FN_SCALARS), *vector = gen_find_fn(g, FN_VECTOR);
     Node *a = gen_f64(g, depth - 1), *b = gen_f64(g, depth - 1), *c;
-    if (NO_NESTED) return NULL;
     if (vector && g->has_n && gen_chance(g, 50)) {
         Node *u = gen_array(g, g->vector, depth - 1);
         switch (gen_random(g, 3)) {
@@ -141,7 +140,6 @@ Node *gen_vector_form(Gen *g, const Type *type, int depth) {
                     size);
     }
     case 6:
-        if (NO_NESTED) return NULL;
         c = lambda(g, depth - 1);
         return EXPR(type, 2, KIDS(c, a), "grad ($)($)");
     default: {

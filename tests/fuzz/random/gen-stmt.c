@@ -269,7 +269,7 @@ static Node *counted(Gen *g, int depth) {
         }
     }
     int nvars = g->nvars;
-    const char *keep = !NO_CHECKPOINT && gen_chance(g, 8) ? checkpoints[gen_random(g, 4)] : "";
+    const char *keep = gen_chance(g, 8) ? checkpoints[gen_random(g, 4)] : "";
     gen_push_index(g, name, dim);
     Node *list = body(g, 1 + (int)gen_random(g, 3), depth);
     g->nvars = nvars;

@@ -5,13 +5,6 @@
 
 #include "tests/fuzz/random/tree.h"
 
-/* Constructs that are left out as long as they hide everything else: 1 to leave out. */
-enum {
-    NO_MATRIX_NORM = 0, /* norm, mean and the like of literals of rank 2 */
-    NO_CHECKPOINT = 0,  /* checkpoint(...) on loops */
-    NO_NESTED = 0       /* derivatives in what is differentiated */
-};
-
 typedef enum VarKind { VAR_LET, VAR_VAR, VAR_INDEX, VAR_LAMBDA } VarKind;
 
 typedef struct Var {
