@@ -118,6 +118,7 @@ AM_TESTS_ENVIRONMENT = \
   CC='$(CC) $(SANITIZER_FLAGS)'; export CC; \
   CXX='$(TEST_CXX)'; export CXX; \
   SANITIZER_FLAGS='$(SANITIZER_FLAGS)'; export SANITIZER_FLAGS; \
+  ASAN_OPTIONS=allocator_may_return_null=1; export ASAN_OPTIONS; \
   PTXAS='$(PTXAS)'; export PTXAS; \
   CASE_RUNNER='$(abs_top_builddir)/tests/tools/case-runner'; export CASE_RUNNER; \
   ORACLE='$(abs_top_builddir)/tests/tools/oracle'; export ORACLE; \
