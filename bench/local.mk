@@ -9,8 +9,30 @@ bench_kernels = \
   %D%/kernels/soft.adl \
   %D%/kernels/stencil.adl
 
-dist_noinst_SCRIPTS += %D%/run
-EXTRA_DIST += $(bench_kernels) %D%/README.md %D%/RESULTS.md \
+# The programs of the suite: tests/tools/suite-tests.sh builds them too.
+bench_suite = \
+  %D%/suite/ba.c \
+  %D%/suite/brusselator.c \
+  %D%/suite/burgers.c \
+  %D%/suite/gmm.c \
+  %D%/suite/hand_both.h \
+  %D%/suite/hand_complicated.c \
+  %D%/suite/hand_simple.c \
+  %D%/suite/kmeans.c \
+  %D%/suite/kmeans_sparse.c \
+  %D%/suite/lbm.c \
+  %D%/suite/logreg.c \
+  %D%/suite/lookup.c \
+  %D%/suite/lorenz.c \
+  %D%/suite/lstm.c \
+  %D%/suite/mlp.c \
+  %D%/suite/nbody.c \
+  %D%/suite/speelpenning.c \
+  %D%/suite/suite.c \
+  %D%/suite/suite.h
+
+dist_noinst_SCRIPTS += %D%/run %D%/suite/build
+EXTRA_DIST += $(bench_kernels) $(bench_suite) %D%/README.md %D%/RESULTS.md \
   %D%/generate.c %D%/kernels.c %D%/launch.c %D%/reference.c %D%/reference.h \
   %D%/doubling.awk %D%/json.awk %D%/table.awk \
   %D%/programs/small.adl %D%/programs/ten-lines.adl %D%/programs/ten-lines.c

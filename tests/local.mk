@@ -34,7 +34,8 @@ test_scripts = \
   tests/tools/doc-tests.sh \
   tests/tools/example-tests.sh \
   tests/tools/generated-tests.sh \
-  tests/tools/ranks.sh
+  tests/tools/ranks.sh \
+  tests/tools/suite-tests.sh
 
 # Of these, the ones that need the code generator: run again for each further LLVM.
 backend_tests = tests/unit/codegen-cases tests/unit/codegen-debug tests/unit/codegen-exports \

@@ -1,0 +1,3 @@
+/* The articulated hand, points on vertices. */
+#define COMPLICATED 0
+#include "hand_both.h"
