@@ -68,8 +68,8 @@ void merge_if(Fn *f, IrValue *cond, const SlotSet *set, MergeRun run, void *data
     IrRegion *outside = f->b.region;
     Pos pos = f->b.pos;
     Side sides[2];
-    /* Slots that are empty after both sides would need a value that nobody reads: the second pass
-       over the set leaves them out. */
+    /* Slots that are empty after both sides stay so; the IF has results for them that nobody reads. */
+    bool *empty = ARENA_ARRAY(f->lw->arena, bool, set->len);
     for (int s = 0; s < 2; s++) sides[s].values = ARENA_ARRAY(f->lw->arena, Vals, set->len);
     IrInst *inst = open_if(f, cond, set);
     run_side(f, inst, true, set, run, data, &sides[0]);
@@ -77,7 +77,8 @@ void merge_if(Fn *f, IrValue *cond, const SlotSet *set, MergeRun run, void *data
     fill_side(f, inst, true, set, &sides[0], &sides[1]);
     fill_side(f, inst, false, set, &sides[1], &sides[0]);
     for (uint32_t i = 0; i < set->len; i++) {
-        if (sides[0].values[i].at) continue;
+        empty[i] = !sides[0].values[i].at;
+        if (!empty[i]) continue;
         for (int s = 0; s < 2; s++) {
             irb_at_end(&f->b, inst->regions[s]);
             sides[s].values[i] = emit_nothing(f, f->slots.at[set->at[i]].shape);
@@ -93,6 +94,7 @@ void merge_if(Fn *f, IrValue *cond, const SlotSet *set, MergeRun run, void *data
             IrValue *same = common(f, sides[0].values[i].at[k], sides[1].values[i].at[k]);
             merged.at[k] = same ? same : inst->results[at];
         }
+        if (empty[i]) continue;
         const Slot *slot = &f->slots.at[set->at[i]];
         if (!slot->vague) merged = size_assume_shape(f, slot->shape, merged);
         env_set(f, set->at[i], merged);
