@@ -78,29 +78,67 @@ static bool split_form(const IrText *form, char head[16], char *letter) {
     return *c == '\0';
 }
 
-static bool format_number(StrBuf *out, const IrText *form, IrDatum value, IrType type) {
-    char head[16], letter, full[24], text[1600];
+static void format_float(StrBuf *out, const char *head, char letter, double value) {
+    char full[24], text[1600];
+    snprintf(full, sizeof full, "%s%c", head, letter ? letter : 'g');
+    snprintf(text, sizeof text, full, value);
+    strbuf_add(out, text);
+}
+
+static void format_int(StrBuf *out, const char *head, char letter, IrScalar scalar, int64_t value) {
+    char full[24], text[1600];
+    const char *conversion = letter == 'x'              ? PRIx64
+                             : letter == 'X'            ? PRIX64
+                             : letter == 'o'            ? PRIo64
+                             : ir_scalar_signed(scalar) ? PRId64
+                                                        : PRIu64;
+    snprintf(full, sizeof full, "%s%s", head, conversion);
+    snprintf(text, sizeof text, full, value);
+    strbuf_add(out, text);
+}
+
+static void format_word(StrBuf *out, const char *head, const char *word) {
+    char full[24], text[1600];
+    snprintf(full, sizeof full, "%ss", head);
+    snprintf(text, sizeof text, full, word);
+    strbuf_add(out, text);
+}
+
+/* A number or a truth value; false if the form is not for one. */
+static bool format_scalar(StrBuf *out, const IrText *form, IrDatum value, IrScalar scalar) {
+    char head[16], letter;
     if (!split_form(form, head, &letter)) return false;
-    if (value.kind == IR_D_FLOAT) {
-        if (!letter) letter = 'g';
-        if (!strchr("eEfFgG", letter)) return false;
-        snprintf(full, sizeof full, "%s%c", head, letter);
-        snprintf(text, sizeof text, full, value.as.f);
-    } else if (value.kind == IR_D_INT) {
-        if (letter && !strchr("diuxXo", letter)) return false;
-        bool is_signed = ir_scalar_signed(type->scalar);
-        const char *conversion = letter == 'x'   ? PRIx64
-                                 : letter == 'X' ? PRIX64
-                                 : letter == 'o' ? PRIo64
-                                 : is_signed     ? PRId64
-                                                 : PRIu64;
-        snprintf(full, sizeof full, "%s%s", head, conversion);
-        snprintf(text, sizeof text, full, value.as.i);
+    bool any = !letter || letter == 's', real = letter && strchr("eEfFgGaA", letter);
+    if (value.kind == IR_D_FLOAT && (!letter || real)) {
+        format_float(out, head, letter, value.as.f);
+    } else if (value.kind == IR_D_INT && scalar == IR_BOOL && any) {
+        format_word(out, head, value.as.i ? "true" : "false");
+    } else if (value.kind == IR_D_INT && (!letter || strchr("diuxXo", letter))) {
+        format_int(out, head, letter, scalar, value.as.i);
     } else {
         return false;
     }
-    strbuf_add(out, text);
     return true;
+}
+
+/* The part of the array that begins at *AT, from dimension K on, each element in the form. */
+static bool format_array(StrBuf *out, const IrText *form, const IrArray *array, uint32_t k,
+                         int64_t *at) {
+    if (k == array->rank)
+        return format_scalar(out, form, ir_array_get(array, (*at)++), array->scalar);
+    strbuf_char(out, '[');
+    for (int64_t i = 0; i < array->dims[k]; i++) {
+        if (i) strbuf_add(out, ", ");
+        if (!format_array(out, form, array, k + 1, at)) return false;
+    }
+    strbuf_char(out, ']');
+    return true;
+}
+
+static bool format_formed(StrBuf *out, const IrText *form, IrDatum value, IrType type) {
+    int64_t at = 0;
+    if (value.kind == IR_D_ARRAY) return format_array(out, form, value.as.array, 0, &at);
+    return format_scalar(out, form, value, type->scalar);
 }
 
 /* (value) or (form, value). */
@@ -110,8 +148,9 @@ static bool run_format(IrFrame *frame, const IrInst *inst) {
     const IrText *form = last ? ir_peek(frame, inst, 0).as.text : NULL;
     StrBuf out = {0};
     strbuf_add(&out, "");
-    if (form && form->len && format_number(&out, form, value, inst->operands[last]->type))
+    if (form && form->len && format_formed(&out, form, value, inst->operands[last]->type))
         return give_text(frame, inst, &out);
+    strbuf_clear(&out);
     ir_print_datum(&out, value, inst->operands[last]->type);
     return give_text(frame, inst, &out);
 }
@@ -152,10 +191,8 @@ static bool run_custom(IrFrame *frame, const IrInst *inst, const IrRuntimeEntry 
     for (uint32_t i = 0; i < inst->noperands; i++) args[i] = ir_peek(frame, inst, i);
     bool ok = entry->fn(frame->interp, inst, args, results, entry->data);
     for (uint32_t i = 0; i < inst->nresults; i++) {
-        if (ok)
-            ok = ir_give(frame, inst, i, results[i]);
-        else
-            ir_datum_drop(&results[i]);
+        if (ok) ok = ir_give(frame, inst, i, results[i]);
+        else ir_datum_drop(&results[i]);
     }
     free(args);
     free(results);

@@ -68,7 +68,8 @@ void merge_if(Fn *f, IrValue *cond, const SlotSet *set, MergeRun run, void *data
     IrRegion *outside = f->b.region;
     Pos pos = f->b.pos;
     Side sides[2];
-    /* Slots that are empty after both sides stay so; the IF has results for them that nobody reads. */
+    /* Slots that are empty after both sides stay so; the IF has results for them that nobody reads.
+     */
     bool *empty = ARENA_ARRAY(f->lw->arena, bool, set->len);
     for (int s = 0; s < 2; s++) sides[s].values = ARENA_ARRAY(f->lw->arena, Vals, set->len);
     IrInst *inst = open_if(f, cond, set);
