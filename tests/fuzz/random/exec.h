@@ -9,7 +9,8 @@ typedef enum Mode {
     MODE_PLAIN,  /* interpreted without optimisation */
     MODE_PASSES, /* interpreted after all passes */
     MODE_O0,     /* compiled */
-    MODE_O3,
+    MODE_PASSED, /* compiled after all passes, but not optimised by LLVM */
+    MODE_O3,     /* the same optimised, with the entry points of exec_optimised alone */
     MODE_COUNT
 } Mode;
 
@@ -32,6 +33,8 @@ void fault(const char *kind, const char *format, ...)
 
 /* False: there is no code generator, and modes that need it are left out. */
 bool exec_open(void);
+/* LLVM's optimiser takes ten times as long as all else: it gets the value and one derivative. */
+unsigned exec_optimised(uint64_t seed);
 /* The outcomes of TEXT with arguments from SETTING; MODES is a set of bits.  Each place
    of OUT is filled that was asked for.  EXACT: no vector versions of mathematical functions. */
 void exec_run(const char *text, const Setting *setting, uint32_t modes, bool exact,

@@ -3,8 +3,8 @@
 
      run [--first N] [--count N] [--all] [--shrink N] [--out FOLDER] [--print] [FILE.adl]
 
-   --all takes every mode and every entry for each seed; --print writes the programs only.  A FILE
-   is one that a run has left: its first line says how it is run. */
+   --all takes every mode and every entry for each seed (-O3: two of them); --print writes the
+   programs only.  A FILE is one that a run has left: its first line says how it is run. */
 #include "tests/fuzz/random/check.h"
 #include "tests/fuzz/random/exec.h"
 #include "tests/fuzz/random/shrink.h"
@@ -108,10 +108,11 @@ static Verdict try_text(const char *text, const Setting *setting, const Job *job
 
 static Job job_of(const Setting *s, bool all) {
     uint64_t seed = s->seed;
-    Job job = {.modes = 1u << MODE_PLAIN | 1u << MODE_PASSES, .exact = seed % 4 != 3,
-               .seconds = 60};
+    Job job = {
+        .modes = 1u << MODE_PLAIN | 1u << MODE_PASSES, .exact = seed % 4 != 3, .seconds = 60};
     if (all) job.modes = (1u << MODE_COUNT) - 1;
     if (seed % 4 == 0) job.modes |= 1u << MODE_O0;
+    if (seed % 4 == 2) job.modes |= 1u << MODE_PASSED;
     if (seed % 8 == 1 || seed % 32 == 3) job.modes |= 1u << MODE_O3;
     return job;
 }
@@ -184,8 +185,8 @@ static void report(Run *run, Arena *arena, RandomProgram *program, const Job *jo
     StrBuf text = {0};
     Keeping keeping = {.job = job, .kind = v->kind, .last = *v};
     run->failed++;
-    printf("%s seed %llu: %s\n", run->tap ? "#" : "fault:",
-           (unsigned long long)program->setting.seed, v->kind);
+    printf("%s seed %llu: %s\n",
+           run->tap ? "#" : "fault:", (unsigned long long)program->setting.seed, v->kind);
     fflush(stdout);
     drop_entries(program, &keeping);
     shrink(arena, program, run->attempts, keeps, &keeping);
@@ -228,8 +229,8 @@ static int run_file(const char *path) {
     unsigned long long seed = 0;
     int single = 0, ordered = 0, smooth = 0;
     if (!file_read_all(path, &text, &len, &error) ||
-        sscanf(text, SETTING_FORMAT, &seed,
-               &s.n, &s.m, &s.result, &s.width, &s.entries, &single, &ordered, &smooth) != 9) {
+        sscanf(text, SETTING_FORMAT, &seed, &s.n, &s.m, &s.result, &s.width, &s.entries, &single,
+               &ordered, &smooth) != 9) {
         fprintf(stderr, "%s cannot be read, or does not say how it is run\n", path);
         return 2;
     }
