@@ -3,7 +3,9 @@
    A function gives the same bits wherever it stands, in a vectorised loop, in its rest, or alone.
    So where the C library has a vector version, that one is called always, and in one width only
    (widths differ in the last bit): a single call goes to a function of ours that fills a vector
-   with the argument, and the vectoriser is told that the vector version is this function's. */
+   with the argument, and the vectoriser is told that the vector version is this function's.  Other
+   functions are called where they stand: LLVM computes no calls itself, whose tanhf(0.3f) is not
+   the C library's. */
 #include "codegen/cpu/gen.h"
 
 #include <stdio.h>
@@ -95,6 +97,20 @@ static LLVMValueRef vector_function(Gen *g, const char *name, LLVMTypeRef type, 
     return fn;
 }
 
+static void mark_call(LLVMValueRef call, LLVMAttributeRef attribute) {
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, attribute);
+}
+
+/* A call of which LLVM knows nothing. */
+static LLVMValueRef plain_call(Gen *g, LLVMTypeRef type, LLVMValueRef fn, LLVMValueRef *args,
+                               unsigned n) {
+    static const char name[] = "nobuiltin";
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMValueRef call = LLVMBuildCall2(g->e.b, type, fn, args, n, "");
+    if (!g->options->fast_math) mark_call(call, LLVMCreateEnumAttribute(g->e.context, kind, 0));
+    return call;
+}
+
 static LLVMValueRef declare_scalar(Gen *g, const char *name, LLVMTypeRef type) {
     LLVMValueRef fn = LLVMAddFunction(g->e.module, name, type);
     mark_plain(g, fn);
@@ -114,15 +130,14 @@ LLVMValueRef gen_math_call(Emit *e, const char *name, LLVMTypeRef result, LLVMVa
     if (!arity) {
         LLVMValueRef fn = LLVMGetNamedFunction(e->module, name);
         if (!fn) fn = declare_scalar(g, name, type);
-        return LLVMBuildCall2(e->b, type, fn, args, n, "");
+        return plain_call(g, type, fn, args, n);
     }
     const char *variant;
     LLVMValueRef fn = vector_function(g, name, type, single, arity, &variant);
     LLVMValueRef call = LLVMBuildCall2(e->b, type, fn, args, n, "");
     static const char attribute[] = "vector-function-abi-variant";
-    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
-                             LLVMCreateStringAttribute(e->context, attribute, strlen(attribute),
-                                                       variant, (unsigned)strlen(variant)));
+    mark_call(call, LLVMCreateStringAttribute(e->context, attribute, strlen(attribute), variant,
+                                              (unsigned)strlen(variant)));
     g->used_libm = true;
     return call;
 }
