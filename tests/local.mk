@@ -84,7 +84,8 @@ TESTS += tests/fuzz/random/run
 tests_fuzz_random_run_SOURCES = \
   tests/fuzz/random/check.c tests/fuzz/random/check.h tests/fuzz/random/exec.c \
   tests/fuzz/random/exec.h tests/fuzz/random/gen-array.c tests/fuzz/random/gen-expr.c \
-  tests/fuzz/random/gen-form.c tests/fuzz/random/gen-stmt.c tests/fuzz/random/gen.c tests/fuzz/random/gen.h \
+  tests/fuzz/random/gen-form.c tests/fuzz/random/gen-number.c \
+  tests/fuzz/random/gen-stmt.c tests/fuzz/random/gen.c tests/fuzz/random/gen.h \
   tests/fuzz/random/run.c tests/fuzz/random/setting.h tests/fuzz/random/shrink.c \
   tests/fuzz/random/shrink.h tests/fuzz/random/tree.c tests/fuzz/random/tree.h \
   tests/unit/entry.c tests/unit/entry.h

@@ -255,7 +255,7 @@ static void requests(const Checking *c, int m) {
     const Outcome *jvp = &c->out[m][RUN_JVP], *grad = &c->out[m][RUN_GRAD];
     const Outcome *split = &c->out[m][RUN_SPLIT], *batch = &c->out[m][RUN_BATCH];
     const Outcome *lanes = &c->out[m][RUN_LANES], *second = &c->out[m][RUN_SECOND];
-    const Outcome *reverse = &c->out[m][RUN_REVERSE];
+    const Outcome *reverse = &c->out[m][RUN_REVERSE], *shadow = &c->out[m][RUN_SHADOW];
     uint32_t r = result_count(c);
     double t = tolerance_of(c, RUN_GRAD);
     Numbers slopes = results(grad, r, 3), got;
@@ -288,6 +288,12 @@ static void requests(const Checking *c, int m) {
         for (uint32_t k = 0; k < 6; k += 2) add_datum(&got, reverse->results[k]);
         compare(c, m, "grad jvp against jvp grad", &forward, &got,
                 100 * tolerance_of(c, RUN_SECOND));
+    }
+    if (good(shadow)) {
+        uint32_t half = shadow->n / 2;
+        Numbers want = results(shadow, half, half);
+        got = results(shadow, 0, half);
+        compare(c, m, "shadows by the law", &want, &got, t);
     }
 }
 

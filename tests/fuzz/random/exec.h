@@ -10,7 +10,7 @@ typedef enum Mode {
     MODE_PASSES, /* interpreted after all passes */
     MODE_O0,     /* compiled */
     MODE_PASSED, /* compiled after all passes, but not optimised by LLVM */
-    MODE_O3,     /* the same optimised, with the entry points of exec_optimised alone */
+    MODE_O3,     /* the same optimised, with the entry point of exec_optimised alone */
     MODE_COUNT
 } Mode;
 
@@ -33,7 +33,7 @@ void fault(const char *kind, const char *format, ...)
 
 /* False: there is no code generator, and modes that need it are left out. */
 bool exec_open(void);
-/* LLVM's optimiser takes ten times as long as all else: it gets the value and one derivative. */
+/* LLVM's optimiser takes ten times as long as all else: it gets one entry point. */
 unsigned exec_optimised(uint64_t seed);
 /* The outcomes of TEXT with arguments from SETTING; MODES is a set of bits.  Each place
    of OUT is filled that was asked for.  EXACT: no vector versions of mathematical functions. */

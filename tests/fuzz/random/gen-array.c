@@ -66,6 +66,11 @@ static Node *product(Gen *g, const Type *type, int depth) {
 }
 
 static Node *turned(Gen *g, const Type *type, int depth) {
+    if (!type->dims[0].symbol && type->dims[0].offset == 2 && gen_chance(g, 50)) {
+        const Type *half = gen_array_type(g, T_F64, 1, type->dims + 1);
+        Node *first = gen_array(g, half, depth - 1), *second = gen_array(g, half, depth - 1);
+        return EXPR(type, 2, KIDS(first, second), "stack($, $)");
+    }
     const Type *other = gen_array_type(g, T_F64, 2, (Dim[]){type->dims[1], type->dims[0]});
     Node *a = gen_array(g, other, depth - 1);
     return EXPR(type, 1, &a, "transpose($)");
@@ -141,9 +146,11 @@ static Node *scatter(Gen *g, const Type *type, int depth) {
 static Node *vector_function(Gen *g, const Type *type, int depth) {
     static const char *const forms[] = {"cumsum($)", "reverse($)", "sort($)", "cumprod(sin($))",
                                         "scan(|a, b| a + b, 0.0, $)", "softmax($)",
-                                        "scan(|a, b| max(a, b), -inf, $)"};
+                                        "scan(|a, b| max(a, b), -inf, $)",
+                                        "scan(|a, b| a + b, 0.0, $, exclusive: true)",
+                                        "wave($, 0.7)", "reverse(sort($))"};
     Node *a = gen_array(g, type, depth - 1);
-    return EXPR(type, 1, &a, "%s", forms[gen_random(g, 7)]);
+    return EXPR(type, 1, &a, "%s", forms[gen_random(g, 10)]);
 }
 
 static Node *literal(Gen *g, const Type *type, int depth) {

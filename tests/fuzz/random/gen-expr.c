@@ -66,6 +66,7 @@ static const Type *fn_result(const Gen *g, FnKind kind) {
     case FN_STRUCT: return g->record;
     case FN_SCALARS:
     case FN_VECTOR:
+    case FN_HALVES:
     case FN_RECURSIVE: return g->f64;
     case FN_MUT:
     case FN_MUT_SCALAR:
@@ -84,6 +85,7 @@ static Node *call_of(Gen *g, const Fn *fn, int depth) {
         return EXPR(result, 2, KIDS(a, b), "%s($, $)", fn->name);
     case FN_VECTOR:
     case FN_MAP:
+    case FN_HALVES:
     case FN_PAIR:
         a = gen_array(g, g->vector, depth - 1);
         b = gen_f64(g, depth - 1);
@@ -118,7 +120,7 @@ Node *gen_call(Gen *g, const Type *type, int depth) {
     const Type *result = fn_result(g, fn->kind);
     if (!result || !kind_same(result, type)) return NULL;
     if (result != g->f64 && !g->has_n) return NULL;
-    if ((fn->kind == FN_VECTOR && !g->has_n) || (fn->kind == FN_MATRIX && !g->has_m)) return NULL;
+    if (((fn->kind == FN_VECTOR || fn->kind == FN_HALVES) && !g->has_n) || (fn->kind == FN_MATRIX && !g->has_m)) return NULL;
     return call_of(g, fn, depth);
 }
 
@@ -178,7 +180,7 @@ static Node *unary(Gen *g, int depth) {
         "log(1.5 + square($))", "log1p(square($))", "-($)", "abs($)", "($) ** 2", "($) ** 3",
         "sigmoid($)", "softplus($)", "(1.0 + square($)) ** 0.7", "erf($)", "relu($)",
         "expm1(sin($))", "cbrt(2.0 + sin($))", "asinh($)", "floor($)", "($) % 1.5",
-        "clamp($, -1.0, 2.0)", "(2.0 + cos($)) ** -1"};
+        "clamp($, -1.0, 2.0)", "(2.0 + cos($)) ** -1", "cube(sin($))", "damp($)"};
     Node *a = gen_f64(g, depth - 1);
     if (gen_chance(g, 2)) {
         g->setting.smooth = false;
@@ -191,7 +193,7 @@ static Node *binary(Gen *g, int depth) {
     static const char *const forms[] = {
         "($ + $)", "($ - $)", "$ * ($)", "($) * ($)", "($) / (1.0 + square($))", "max($, $)",
         "min($, $)", "hypot($, 1.0 + abs($))", "atan2($, 1.5 + abs($))", "logaddexp($, $)",
-        "(1.0 + abs($)) ** sin($)", "($ + $)", "($) * ($)"};
+        "(1.0 + abs($)) ** sin($)", "($ + $)", "($) * ($)", "pick($, $)"};
     Node *a = gen_f64(g, depth - 1), *b = gen_f64(g, depth - 1);
     const char *form = forms[gen_random(g, sizeof forms / sizeof *forms)];
     if (form[0] == '$') form = "($) * ($)";
@@ -295,7 +297,7 @@ static Node *reduction(Gen *g, int depth) {
 Node *gen_f64(Gen *g, int depth) {
     Node *node = NULL, *a, *b, *c;
     if (depth <= 0 || g->budget <= 0) return leaf(g);
-    switch (gen_random(g, 24)) {
+    switch (gen_random(g, 25)) {
     case 0:
     case 1:
     case 2:
@@ -322,6 +324,7 @@ Node *gen_f64(Gen *g, int depth) {
     case 19:
         if (!g->setting.single) break;
         return EXPR(g->f64, 1, KIDS(gen_f32(g, depth - 1)), "f64($)");
+    case 24: return gen_from_complex(g, depth);
     case 21:
     case 22: node = gen_form(g, depth); break;
     case 20:
@@ -333,26 +336,10 @@ Node *gen_f64(Gen *g, int depth) {
     return node ? node : leaf(g);
 }
 
-Node *gen_f32(Gen *g, int depth) {
-    static const char *const forms[] = {"($ + $)", "($ - $)", "($) * ($)", "max($, $)",
-                                        "($) / (1.0f32 + square($))"};
-    const Var *var = gen_find(g, g->f32, false);
-    g->setting.smooth = false;
-    if (depth <= 0 || g->budget <= 0 || gen_chance(g, 25)) {
-        if (var) return EXPR(g->f32, 0, NULL, "%s", var->name);
-        return EXPR(g->f32, 1, KIDS(gen_f64(g, 0)), "f32($)");
-    }
-    Node *a = gen_f32(g, depth - 1);
-    if (gen_chance(g, 30))
-        return EXPR(g->f32, 1, &a, gen_chance(g, 50) ? "sin($)" : "tanh($)");
-    Node *b = gen_f32(g, depth - 1);
-    return EXPR(g->f32, 2, KIDS(a, b), "%s", forms[gen_random(g, 5)]);
-}
-
 Node *gen_i64(Gen *g, int depth) {
     const Var *var = gen_find(g, g->i64, false);
     Node *node, *a;
-    uint32_t r = gen_random(g, 12);
+    uint32_t r = gen_random(g, 13);
     if (depth <= 0 || g->budget <= 0) r %= 6;
     switch (r) {
     case 0: return EXPR(g->i64, 0, NULL, "%u", gen_random(g, 5));
@@ -385,6 +372,7 @@ Node *gen_i64(Gen *g, int depth) {
         a = gen_array(g, type, depth - 1);
         return EXPR(g->i64, 1, &a, "count($)");
     }
+    case 12: return gen_from_narrow(g, depth);
     default: break;
     }
     return var ? EXPR(g->i64, 0, NULL, "%s", var->name)
@@ -439,6 +427,7 @@ Node *gen_expr(Gen *g, const Type *type, int depth) {
     case T_F32: return gen_f32(g, depth);
     case T_I64: return gen_i64(g, depth);
     case T_BOOL: return gen_bool(g, depth);
+    case T_C128: return gen_complex(g, depth);
     case T_TUPLE:
         a = plain_or(g, type, depth);
         if (a) return a;

@@ -17,8 +17,10 @@ static Node *derivative(Gen *g, int depth) {
     Node *a = gen_f64(g, depth - 1), *b = gen_f64(g, depth - 1), *c;
     if (vector && g->has_n && gen_chance(g, 50)) {
         Node *u = gen_array(g, g->vector, depth - 1);
-        switch (gen_random(g, 3)) {
+        switch (gen_random(g, 4)) {
         case 0: return EXPR(g->f64, 2, KIDS(u, a), "grad %s($, $).a", vector->name);
+        case 2:
+            return EXPR(g->f64, 2, KIDS(u, a), "sum(grad[batch(2)] %s($, $).u[1])", vector->name);
         case 1: return EXPR(g->f64, 2, KIDS(u, a), "sum(grad %s($, $).u)", vector->name);
         default: {
             const char *t = gen_name(g, 't'), *fw = gen_name(g, 'f'), *rv = gen_name(g, 'r');
@@ -29,11 +31,14 @@ static Node *derivative(Gen *g, int depth) {
         }
     }
     if (scalars && gen_chance(g, 50))
-        return EXPR(g->f64, 2, KIDS(a, b), "grad %s($, $).%d", scalars->name,
-                    (int)gen_random(g, 2));
+        return EXPR(g->f64, 2, KIDS(a, b), "%sgrad %s($, $).%d",
+                    gen_chance(g, 30) ? "deferred " : "", scalars->name, (int)gen_random(g, 2));
     c = lambda(g, depth - 1);
-    if (gen_chance(g, 50)) return EXPR(g->f64, 2, KIDS(c, a), "grad ($)($)");
-    return EXPR(g->f64, 3, KIDS(c, a, b), "jvp ($)($, $)");
+    switch (gen_random(g, 4)) {
+    case 0: return EXPR(g->f64, 3, KIDS(c, a, b), "jvp ($)($, $)");
+    case 1: return EXPR(g->f64, 3, KIDS(c, a, b), "jvp grad ($)($, $)");
+    default: return EXPR(g->f64, 2, KIDS(c, a), "grad ($)($)");
+    }
 }
 
 /* Of an array whose size is known at run time only. */

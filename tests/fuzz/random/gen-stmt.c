@@ -318,8 +318,10 @@ static Node *while_loop(Gen *g, int depth) {
     if (gen_chance(g, 25))
         return STMT(2, KIDS(c, list), "var %s = 0;\nwhile true {\n    %s += 1;\n"
                     "    if %s > %u || $ { break; }\n    {$}\n}", count, count, count, most);
-    return STMT(2, KIDS(c, list), "var %s = 0;\nwhile %s < %u && ($) {\n    %s += 1;\n    {$}\n}",
-                count, count, most, count);
+    const char *keep = gen_chance(g, 8) ? checkpoints[gen_random(g, 3)] : "";
+    return STMT(2, KIDS(c, list),
+                "var %s = 0;\nwhile %s < %u && ($)%s {\n    %s += 1;\n    {$}\n}", count, count,
+                most, keep, count);
 }
 
 static Node *leaving(Gen *g, int depth) {

@@ -78,6 +78,7 @@ const Type *gen_element(Gen *g, const Type *type) {
     case T_F32: return g->f32;
     case T_I64: return g->i64;
     case T_BOOL: return g->boolean;
+    case T_C128: return g->c128;
     case T_F64:
     case T_TUPLE:
     case T_STRUCT: break;
@@ -113,9 +114,11 @@ const Type *gen_some_type(Gen *g) {
     if (r < 15) return g->i64;
     if (r < 16) return g->has_n ? g->pair : g->f64;
     if (r < 17) return g->has_n ? g->record : g->f64;
-    if (r < 18) return g->boolean;
+    if (r < 18) return gen_chance(g, 70) ? g->boolean : g->c128;
     if (r < 19) return g->setting.single ? g->f32 : g->f64;
-    return gen_array_type(g, gen_chance(g, 50) ? T_I64 : T_BOOL, 1, (Dim[]){gen_some_dim(g)});
+    static const TypeKind kinds[] = {T_I64, T_I64, T_BOOL, T_BOOL, T_C128, T_F32};
+    TypeKind kind = kinds[gen_random(g, g->setting.single ? 6 : 5)];
+    return gen_array_type(g, kind, 1, (Dim[]){gen_some_dim(g)});
 }
 
 /* ---- variables ---- */
@@ -176,6 +179,7 @@ static const FnForm forms[FN_KINDS] = {
     [FN_MATRIX] = {"M: [n, m]f64, w: [m]f64", " -> [n]f64"},
     [FN_PAIR] = {"u: [n]f64, a: f64", " -> (f64, [n]f64)"},
     [FN_STRUCT] = {"s: S[n], a: f64", " -> S[n]"},
+    [FN_HALVES] = {"u: [n]f64, a: f64", " -> f64"},
     [FN_APPLY] = {"h: fn(f64) -> f64, u: [n]f64", " -> [n]f64"},
 };
 
@@ -190,6 +194,7 @@ static const Type *push_params(Gen *g, FnKind kind) {
     case FN_VECTOR:
     case FN_MAP:
     case FN_PAIR:
+    case FN_HALVES:
     case FN_MUT: gen_push(g, "u", g->vector, first); break;
     case FN_RECURSIVE: gen_push(g, "d", g->i64, VAR_LET); break;
     case FN_MATRIX:
@@ -215,6 +220,7 @@ static const Type *push_params(Gen *g, FnKind kind) {
     case FN_VECTOR:
     case FN_MUT:
     case FN_RECURSIVE:
+    case FN_HALVES:
     case FN_KINDS: break;
     }
     return g->f64;
@@ -235,24 +241,32 @@ static Node *tail_of(Gen *g, const Type *type, int depth) {
     return tail;
 }
 
+static Node *recursion(Gen *g, FnKind kind, const char *name) {
+    Node *next = gen_damped(g, gen_f64(g, 2)), *rest = gen_f64(g, 2);
+    Node *tail =
+        kind == FN_HALVES
+            ? gen_node(g, NODE_STMT, NULL, 2, KIDS(next, rest),
+                       "0.5 * %s(u[..n / 2], $) + sin(%s(u[n / 2..], $))", name, name)
+            : gen_node(g, NODE_STMT, NULL, 2, KIDS(next, rest), "0.7 * %s(d - 1, $) + $", name);
+    tail->fixed = true;
+    return tail;
+}
+
 static Node *function(Gen *g, FnKind kind, const char *name) {
     Node *body = gen_list(g);
-    g->budget = 60;
+    g->budget = 20 + (int)gen_random(g, 40);
     g->result = push_params(g, kind);
-    g->damp = kind == FN_RECURSIVE;
-    if (kind == FN_RECURSIVE) {
-        Node *end = gen_node(g, NODE_STMT, NULL, 1, KIDS(gen_f64(g, 2)),
-                             "if d <= 0 { return $; }");
+    bool again = kind == FN_RECURSIVE || kind == FN_HALVES;
+    g->damp = again;
+    if (again) {
+        Node *end = gen_node(g, NODE_STMT, NULL, 1, KIDS(gen_f64(g, 2)), "if %s { return $; }",
+                             kind == FN_HALVES ? "n <= 1" : "d <= 0");
         end->fixed = true;
         gen_append(g, body, end);
     }
     gen_statements(g, body, 1 + (int)gen_random(g, 3), 2);
-    if (kind == FN_RECURSIVE) {
-        Node *again = gen_damped(g, gen_f64(g, 2)), *rest = gen_f64(g, 2);
-        Node *tail = gen_node(g, NODE_STMT, NULL, 2, KIDS(again, rest),
-                              "0.7 * %s(d - 1, $) + $", name);
-        tail->fixed = true;
-        gen_append(g, body, tail);
+    if (again) {
+        gen_append(g, body, recursion(g, kind, name));
     } else if (g->result) {
         gen_append(g, body, tail_of(g, g->result, 3));
     }
@@ -283,6 +297,7 @@ static Node *gathered(Gen *g) {
         const Var *var = &g->vars[k];
         const char *form = NULL;
         if (var->kind == VAR_LAMBDA) form = "%s(y)";
+        else if (var->type->kind == T_C128) form = var->type->rank ? "im(sum(%s))" : "re(%s)";
         else if (var->type->kind == T_F64) form = var->type->rank ? "0.5 * sum(%s)" : "%s";
         else if (var->type->kind == T_TUPLE) form = "%s.0 + sum(%s.1)";
         else if (var->type->kind == T_STRUCT) form = "%s.c + sum(%s.v)";
@@ -303,7 +318,7 @@ static Node *main_function(Gen *g) {
                          : g->setting.result == 1 ? g->vector
                                                   : g->pair;
     g->nvars = g->barrier = 0;
-    g->budget = 60 + (int)gen_random(g, 200);
+    g->budget = 30 + (int)gen_random(g, 20 + gen_random(g, 200));
     g->has_n = g->has_m = true;
     g->result = result;
     gen_push(g, "x", g->vector, VAR_LET);
@@ -337,12 +352,35 @@ static void entry(Gen *g, Node *root, Entry bit, const char *format, ...) {
     gen_append(g, root, node);
 }
 
+/* The first half of the results is to be the second: the law of shadows, for a function that works
+   in place against the same with values; that shadows are added to. */
+static const char in_place_form[] =
+    "shadow(%s, s: %s) -> (f64, [n]f64, [n]f64, f64, f64, [n]f64, f64, [n]f64, "
+    "f64, [n]f64, [n]f64, f64, f64, [n]f64, f64, [n]f64) {\n"
+    "    let c = reverse(x);\n"
+    "    var w = x;\n    var dw = c;\n    let r = grad[primal, seed] %s(w, dw, y, 0.7);\n"
+    "    var v = x;\n    var dv = c;\n    let t = jvp[primal] %s(v, dv, y, 0.3);\n"
+    "    var z = x;\n    var dz = c;\n    let (fw, rv) = split %s;\n"
+    "    let tape = fw(z, y);\n    let b = rv(dz, 0.7, tape);\n"
+    "    let (q, du, da) = grad[primal] run_after(x, y, (0.7, c));\n"
+    "    let (o, d) = jvp[primal] run_after(x, c, y, 0.3);\n"
+    "    (r.primal, w, dw, r.a, t.tangent, dv, b, dz,\n"
+    "     q.0, q.1, du, da, d.0, d.1, da, du)\n}\n"
+    "fn run_after(u: [n]f64, a: f64) -> (f64, [n]f64) { var w = u; let r = %s(w, a); (r, w) }";
+static const char added_form[] =
+    "shadow(%s, s: %s) -> ([n]f64, f64, [n, m]f64, [n]f64, f64, [n, m]f64) {\n"
+    "    var dx = x;\n    var dA = A;\n"
+    "    let dy = grad[seed] f(Duplicated(x, dx), y, Duplicated(A, dA), k, s);\n"
+    "    let (a, b, c) = grad[seed] f(x, y, A, k, s);\n"
+    "    (dx, dy, dA, x + a, b, A + c)\n}";
+
 static void entries(Gen *g, Node *root) {
     static const char *const results[] = {"f64", "[n]f64", "(f64, [n]f64)"};
     static const char slopes[] = "[n]f64, f64, [n, m]f64";
     static const char pairs[] = "x: [n]f64, dx: [n]f64, y: f64, dy: f64, A: [n, m]f64, "
                                 "dA: [n, m]f64, k: [m]i64";
     const char *r = results[g->setting.result], *p = plain_params;
+    const Fn *in_place = gen_find_fn(g, FN_MUT);
     char rs[40];
     int w = g->setting.width;
     if (g->setting.result == 1) snprintf(rs, sizeof rs, "[%d, n]f64", w);
@@ -371,12 +409,18 @@ static void entries(Gen *g, Node *root) {
     entry(g, root, RUN_REVERSE,
           "reverse(%s, s: %s) -> ([n]f64, [n]f64, f64, f64, [n, m]f64, [n, m]f64) {\n"
           "    grad[seed] jvp f(x, dx, y, dy, A, dA, k, s)\n}", pairs, r);
+    if (in_place)
+        entry(g, root, RUN_SHADOW, in_place_form, p, r, in_place->name, in_place->name,
+              in_place->name, in_place->name);
+    else
+        entry(g, root, RUN_SHADOW, added_form, p, r);
 }
 
 /* What `make check` takes of each. */
 static unsigned some_entries(uint64_t seed) {
     unsigned set = 1u << RUN_VALUE | 1u << RUN_JVP | 1u << RUN_GRAD;
     if (seed % 2 == 0) set |= 1u << RUN_SPLIT;
+    if (seed % 4 == 0) set |= 1u << RUN_SHADOW;
     if (seed % 4 == 1) set |= 1u << RUN_LANES;
     if (seed % 4 == 2) set |= 1u << RUN_BATCH;
     if (seed % 4 == 3) set |= 1u << RUN_SECOND | 1u << RUN_REVERSE;
@@ -388,6 +432,7 @@ static void make_types(Gen *g) {
     g->f64 = gen_array_type(g, T_F64, 0, NULL);
     g->f32 = gen_array_type(g, T_F32, 0, NULL);
     g->i64 = gen_array_type(g, T_I64, 0, NULL);
+    g->c128 = gen_array_type(g, T_C128, 0, NULL);
     g->boolean = gen_array_type(g, T_BOOL, 0, NULL);
     g->vector = gen_array_type(g, T_F64, 1, (Dim[]){{'n', 0}});
     g->matrix = gen_array_type(g, T_F64, 2, (Dim[]){{'n', 0}, {'m', 0}});
@@ -399,6 +444,19 @@ static void make_types(Gen *g) {
     g->record = record;
 }
 
+/* Generic, and with derivatives of their own. */
+static const char *const given_functions[] = {
+    "fn pick<T: float>(a: T, b: T) -> T { if a > b { sin(a) * b } else { a - b } }\n",
+    "fn cube(x: f64) -> f64 { x * x * x }\n"
+    "derivative cube(x: Active f64) -> f64 { forward(x, dx) { 3.0 * x * x * dx } }\n",
+    "fn damp(x: f64) -> f64 { exp(-x * x) }\n"
+    "derivative damp(x: Active f64) -> f64 {\n"
+    "    augmented(x) { let e = exp(-x * x); (e, (x, e)) }\n"
+    "    reverse(saved, seed) { -2.0 * saved.0 * saved.1 * seed }\n}\n",
+    "fn wave(u: [k]f64, a: f64) -> [k]f64 { sin(a * u) }\n"
+    "derivative wave(u: Active [k]f64, a: Active f64) -> [k]f64 {\n"
+    "    reverse(u, a, seed) { (a * cos(a * u) * seed, dot(u * cos(a * u), seed)) }\n}\n"};
+
 RandomProgram *program_generate(Arena *arena, uint64_t seed) {
     Gen *g = ARENA_NEW(arena, Gen);
     RandomProgram *program = ARENA_NEW(arena, RandomProgram);
@@ -408,6 +466,7 @@ RandomProgram *program_generate(Arena *arena, uint64_t seed) {
     g->setting = (Setting){.seed = seed, .ordered = true, .smooth = true};
     g->setting.n = gen_chance(g, 8) ? 0 : 1 + (int)gen_random(g, 5);
     g->setting.m = gen_chance(g, 8) ? 0 : 1 + (int)gen_random(g, 4);
+    if (gen_chance(g, 4)) g->setting.n = 9 + (int)gen_random(g, 32);
     g->setting.result = gen_chance(g, 60) ? 0 : 1 + (int)gen_random(g, 2);
     g->setting.width = 2 + (int)gen_random(g, 2);
     g->setting.single = gen_chance(g, 12);
@@ -415,6 +474,9 @@ RandomProgram *program_generate(Arena *arena, uint64_t seed) {
     program->root = gen_list(g);
     gen_append(g, program->root,
                gen_node(g, NODE_STMT, NULL, 0, NULL, "struct S { v: [n]f64, c: f64, i: i64 }\n"));
+    for (size_t k = 0; k < sizeof given_functions / sizeof *given_functions; k++)
+        gen_append(g, program->root,
+                   gen_node(g, NODE_STMT, NULL, 0, NULL, "%s", given_functions[k]));
     int count = (int)gen_random(g, 5);
     for (int k = 0; k < count; k++) {
         FnKind kind = (FnKind)gen_random(g, FN_KINDS);

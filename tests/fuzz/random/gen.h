@@ -1,5 +1,6 @@
 /* The generator's parts: gen.c programs and functions, gen-expr.c scalars, gen-array.c arrays,
-   gen-form.c rarer forms of both, gen-stmt.c statements. */
+   gen-form.c rarer forms of both, gen-number.c numbers other than
+   f64, gen-stmt.c statements. */
 #ifndef ADL_TESTS_FUZZ_RANDOM_GEN_H
 #define ADL_TESTS_FUZZ_RANDOM_GEN_H
 
@@ -24,6 +25,7 @@ typedef enum FnKind {
     FN_MATRIX,    /* ([n, m]f64, [m]f64) -> [n]f64 */
     FN_PAIR,      /* ([n]f64, f64) -> (f64, [n]f64) */
     FN_STRUCT,    /* (S[n], f64) -> S[n] */
+    FN_HALVES,    /* ([n]f64, f64) -> f64, of both halves of the array */
     FN_APPLY,     /* (fn(f64) -> f64, [n]f64) -> [n]f64 */
     FN_KINDS
 } FnKind;
@@ -49,7 +51,7 @@ typedef struct Gen {
     int damp;           /* in a loop or a recursion: what is assigned is kept small */
     bool parallel;
     const Type *result; /* of the function, for early returns; NULL: none */
-    const Type *f64, *f32, *i64, *boolean, *vector, *matrix, *indices, *pair, *record;
+    const Type *f64, *f32, *i64, *c128, *boolean, *vector, *matrix, *indices, *pair, *record;
 } Gen;
 
 /* 0 to N - 1. */
@@ -85,6 +87,10 @@ Node *gen_f64(Gen *g, int depth);
 Node *gen_f32(Gen *g, int depth);
 Node *gen_i64(Gen *g, int depth);
 Node *gen_bool(Gen *g, int depth);
+Node *gen_complex(Gen *g, int depth);
+/* An f64 from a complex number; an i64 from another kind of integer, or from bits. */
+Node *gen_from_complex(Gen *g, int depth);
+Node *gen_from_narrow(Gen *g, int depth);
 Node *gen_array(Gen *g, const Type *type, int depth);
 /* An index below DIM, or NULL. */
 Node *gen_index(Gen *g, Dim dim, int depth);

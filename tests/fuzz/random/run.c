@@ -3,7 +3,7 @@
 
      run [--first N] [--count N] [--all] [--shrink N] [--out FOLDER] [--print] [FILE.adl]
 
-   --all takes every mode and every entry for each seed (-O3: two of them); --print writes the
+   --all takes every mode and every entry for each seed (-O3: one); --print writes the
    programs only.  A FILE is one that a run has left: its first line says how it is run. */
 #include "tests/fuzz/random/check.h"
 #include "tests/fuzz/random/exec.h"
@@ -19,7 +19,7 @@
 
 #include "base/file.h"
 
-enum { CHECK_SEEDS = 200, FAULT_STATUS = 3 };
+enum { CHECK_SEEDS = 200, FAULT_STATUS = 3, PROGRESS = 500 };
 
 typedef struct Job {
     uint32_t modes;
@@ -272,8 +272,11 @@ int main(int argc, char **argv) {
     if (!run.print && !exec_open()) fprintf(stderr, "no code generator: interpreted only\n");
     if (file) return run_file(file);
     if (run.tap) printf("1..%llu\n", (unsigned long long)run.count);
-    for (uint64_t k = 0; k < run.count; k++) run_seed(&run, run.first + k);
-    if (!run.tap && !run.print)
-        printf("%llu programs, %u faults\n", (unsigned long long)run.count, run.failed);
+    for (uint64_t k = 1; k <= run.count; k++) {
+        run_seed(&run, run.first + k - 1);
+        if (run.tap || run.print || (k % PROGRESS && k < run.count)) continue;
+        printf("%llu programs, %u faults\n", (unsigned long long)k, run.failed);
+        fflush(stdout);
+    }
     return run.failed && !run.tap;
 }

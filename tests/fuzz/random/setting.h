@@ -29,6 +29,7 @@ typedef enum Entry {
     RUN_LANES,
     RUN_SECOND,
     RUN_REVERSE,
+    RUN_SHADOW,
     RUN_COUNT
 } Entry;
 

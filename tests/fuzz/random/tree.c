@@ -25,7 +25,7 @@ const char *size_text_of(Arena *arena, Dim dim) {
 }
 
 const char *kind_text_of(Arena *arena, const Type *type) {
-    static const char *const scalars[] = {"f64", "f32", "i64", "bool"};
+    static const char *const scalars[] = {"f64", "f32", "i64", "bool", "c128"};
     const char *text = "";
     if (type->kind == T_STRUCT) return arena_printf(arena, "%s[n]", type->name);
     for (int k = 0; k < type->nparts; k++)
@@ -69,10 +69,10 @@ uint32_t node_count(const Node *node) {
 }
 
 Node *node_plain(Arena *arena, const Type *type) {
-    static const char *const scalars[] = {"0.5", "0.5f32", "1", "true"};
+    static const char *const scalars[] = {"0.5", "0.5f32", "1", "true", "(0.5 + 0.5i)"};
     Node *node = ARENA_NEW(arena, Node);
     *node = (Node){.kind = NODE_EXPR, .type = type};
-    if (type->kind > T_BOOL || type->rank > MAX_RANK) return NULL;
+    if (type->kind > T_C128 || type->rank > MAX_RANK) return NULL;
     node->text = scalars[type->kind];
     if (!type->rank) return node;
     const char *heads = "";

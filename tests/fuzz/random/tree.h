@@ -15,7 +15,7 @@ typedef struct Dim {
     int offset;
 } Dim;
 
-typedef enum TypeKind { T_F64, T_F32, T_I64, T_BOOL, T_TUPLE, T_STRUCT } TypeKind;
+typedef enum TypeKind { T_F64, T_F32, T_I64, T_BOOL, T_C128, T_TUPLE, T_STRUCT } TypeKind;
 enum { MAX_RANK = 3, MAX_PARTS = 3 };
 
 typedef struct Type {
