@@ -29,6 +29,7 @@ unit_programs = \
 test_scripts = \
   tests/tools/adl-tests.sh \
   tests/tools/bad-tests.sh \
+  tests/tools/c-tests.sh \
   tests/tools/case-runner.sh \
   tests/tools/diag-tests.sh \
   tests/tools/doc-tests.sh \
@@ -39,7 +40,7 @@ test_scripts = \
 
 # Of these, the ones that need the code generator: run again for each further LLVM.
 backend_tests = tests/unit/codegen-cases tests/unit/codegen-debug tests/unit/codegen-exports \
-  tests/tools/adl-tests.sh tests/tools/example-tests.sh
+  tests/tools/adl-tests.sh tests/tools/c-tests.sh tests/tools/example-tests.sh
 
 check_LTLIBRARIES += tests/unit/libunit.la
 tests_unit_libunit_la_SOURCES = \
@@ -103,7 +104,7 @@ TESTS += $(test_scripts)
 
 # What doc-tests.sh and ranks.sh read.
 EXTRA_DIST += lang/reference.md README.md HACKING.md
-EXTRA_DIST += tests/bad tests/generated tests/tools/generated-tests.awk
+EXTRA_DIST += tests/bad tests/c tests/generated tests/tools/generated-tests.awk
 EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/diag tests/cases/ad tests/cases/codegen tests/cases/ir \
   tests/cases/lower tests/cases/opt tests/grad tests/bench-spec
 

@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { CODEGEN_SANITIZE_ADDRESS = 1, CODEGEN_SANITIZE_THREAD };
+
 typedef struct CodegenOptions {
     int opt_level;        /* 0 to 3 */
     bool debug;           /* -g */
@@ -30,6 +32,7 @@ typedef struct CodegenOptions {
     bool scalar_math;     /* no vector versions of exp, sin, ... */
     bool threads;         /* outer parallel regions use them */
     bool check_overlap;   /* --check: exports compare the memory they are given */
+    int sanitize;         /* 0: no; CODEGEN_SANITIZE_...: accesses are reported to that sanitizer */
     bool program;         /* make a `main` */
     bool in_process;      /* set by `load`: adl__program, tests and benches can be found */
     bool entries;         /* make adl__entry_NAME */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "codegen/codegen.h"
 #include "driver/output.h"
 #include "driver/process.h"
 
@@ -72,6 +73,9 @@ bool link_inputs(Session *session, const Paths *paths, LinkKind kind, const Text
         vec_push(&words, "-nostdlib");
         break;
     }
+    if (session->options.sanitize && kind != LINK_RELOCATABLE)
+        vec_push(&words, session->options.sanitize == CODEGEN_SANITIZE_THREAD
+                             ? "-fsanitize=thread" : "-fsanitize=address");
     vec_push(&words, "-o");
     vec_push(&words, temporary);
     for (uint32_t i = 0; i < session->options.library_dirs.len; i++)

@@ -126,6 +126,7 @@ CodegenOptions unit_codegen_options(const Unit *unit) {
                             .fast_math = o->fast_math,
                             .threads = o->threads,
                             .check_overlap = o->checks == CHECKS_ALL,
+                            .sanitize = o->sanitize,
                             .program = program,
                             .verify = verifies(o),
                             .prefix = o->prefix,

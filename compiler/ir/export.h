@@ -27,6 +27,7 @@ typedef struct IrCParam {
     const char *name;
     IrType type;
     int32_t param, result; /* IR indices, or -1 */
+    int64_t tape;          /* of a tape: a number for what it is of; 0: of anything */
     uint32_t rank;
     IrCDim dims[IR_MAX_RANK];
     const char *role;      /* for the comment: "Active, read", "Duplicated, added to" ... */

@@ -186,7 +186,10 @@ static const char *param_role(Signature *s, const Instance *inst, uint32_t i) {
     const Instance *base = slot ? inst->deriv->base_instance : inst;
     uint8_t act = slot ? inst->deriv->act[slot->of] : base->act ? base->act[i] : ACT_CONST;
     if (!inst->params[i]->type->has_floats) return mut ? "read and overwritten" : "read";
-    return module_text(s->lw, "%s, %s", act_name((ActKind)act), mut ? "read and overwritten" : "read");
+    bool kept = slot && inst->deriv->unmodified && inst->deriv->unmodified[slot->of];
+    return module_text(s->lw, "%s, %s%s", act_name((ActKind)act),
+                       mut ? "read and overwritten" : "read",
+                       kept ? "; not to be written while the tape is used" : "");
 }
 
 typedef struct Adding {
@@ -194,6 +197,9 @@ typedef struct Adding {
     const Shape *shape;
     const char *role;
     int32_t param, result; /* of the first leaf, or -1 */
+    const Instance *inst;
+    uint32_t at;    /* of a parameter: which */
+    uint32_t tapes; /* so many came already: of this parameter, of all results */
 } Adding;
 
 static void add_param_leaf(void *data, uint32_t leaf, const char *name) {
@@ -208,6 +214,8 @@ static void add_param_leaf(void *data, uint32_t leaf, const char *name) {
              : own->kind == IR_T_ARRAY ? IR_C_ARRAY
              : own->kind == IR_T_STR   ? IR_C_STR
                                        : IR_C_SCALAR;
+    if (own->kind == IR_T_TAPE)
+        p.tape = tape_kind_of_param(a->s->lw, a->inst, a->at, a->tapes++);
     set_dims(a->s, &p, own, true);
     vec_push(&a->s->params, p);
 }
@@ -217,7 +225,8 @@ static void add_params(Signature *s, const Instance *inst) {
     for (uint32_t i = 0; i < inst->nparams; i++) {
         const Local *local = inst->params[i];
         const Shape *shape = shape_of(s->lw, local->type);
-        Adding adding = {s, shape, param_role(s, inst, i), param, local->mut ? result : -1};
+        Adding adding = {s, shape, param_role(s, inst, i), param, local->mut ? result : -1,
+                         inst, i, 0};
         uint32_t leaf = 0;
         const char *name = local->name ? local->name->text : module_text(s->lw, "arg%u", i);
         leaf_names(s->lw, local->type, name, &leaf, add_param_leaf, &adding);
@@ -235,6 +244,10 @@ static void add_result_leaf(void *data, uint32_t leaf, const char *name) {
                   .param = -1,
                   .role = a->role};
     p.result = a->result + (int32_t)leaf;
+    if (own->kind == IR_T_TAPE) {
+        p.tape = tape_kind_of_result(a->s->lw, a->inst, a->tapes++);
+        p.role = "a new tape, to be freed with adl_tape_free";
+    }
     set_dims(a->s, &p, own, false);
     for (uint32_t d = 0; d < own->rank && !a->s->failed; d++) {
         if (is_given(a->s, own->dims[d])) continue;
@@ -265,26 +278,28 @@ static const char *result_name(Signature *s, const Instance *inst, uint32_t k, c
 }
 
 static void add_result(Signature *s, const Instance *inst, Type type, const TypePart *part,
-                       uint32_t k, uint32_t n, int32_t *result) {
+                       uint32_t k, uint32_t n, int32_t *result, uint32_t *tapes) {
     const Shape *shape = shape_of(s->lw, type);
-    Adding adding = {s, shape, "overwritten", -1, *result};
+    Adding adding = {s, shape, "overwritten", -1, *result, inst, 0, *tapes};
     uint32_t leaf = 0;
     leaf_names(s->lw, type, result_name(s, inst, k, part, n), &leaf, add_result_leaf, &adding);
     *result += (int32_t)shape->n;
+    *tapes = adding.tapes;
 }
 
 static void add_results(Signature *s, const Instance *inst) {
     int32_t result = 0;
+    uint32_t tapes = 0;
     if (inst->deriv) {
         for (uint32_t k = 0; k < inst->deriv->nresults; k++)
             add_result(s, inst, inst->deriv->results[k].type, NULL, k, inst->deriv->nresults,
-                       &result);
+                       &result, &tapes);
     } else if (inst->result->kind == TYPE_TUPLE) {
         for (uint32_t k = 0; k < inst->result->nparts; k++)
             add_result(s, inst, inst->result->parts[k].type, &inst->result->parts[k], k,
-                       inst->result->nparts, &result);
+                       inst->result->nparts, &result, &tapes);
     } else if (inst->result->kind != TYPE_UNIT) {
-        add_result(s, inst, inst->result, NULL, 0, 1, &result);
+        add_result(s, inst, inst->result, NULL, 0, 1, &result, &tapes);
     }
 }
 

@@ -359,4 +359,9 @@ IrValue *tape_put_sizes(Fn *f, const Instance *base, IrValue *tape, Vals results
 IrValue *tape_take_sizes(Fn *f, const Instance *base, IrValue *tape, Vals seed, uint32_t lanes,
                          const bool *in_seed);
 
+/* ---- what the tapes of C programs are of (tape-kind.c): not 0, but for a tape of any type ---- */
+/* Of the NTH tape in parameter I, in the result. */
+int64_t tape_kind_of_param(const Lower *lw, const Instance *inst, uint32_t i, uint32_t nth);
+int64_t tape_kind_of_result(const Lower *lw, const Instance *inst, uint32_t nth);
+
 #endif

@@ -27,5 +27,6 @@ libdslc_la_SOURCES += \
   %D%/scan.c \
   %D%/shape.c \
   %D%/size.c \
+  %D%/tape-kind.c \
   %D%/tape.c \
   %D%/text.c

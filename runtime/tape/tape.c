@@ -124,9 +124,10 @@ void tape_free_all(AdlContext *context) {
     }
 }
 
-void adl__tape_export(AdlContext *context, AdlTape *tape) {
+void adl__tape_export(AdlContext *context, AdlTape *tape, int64_t type) {
     __atomic_fetch_add(&tape->holds, 1, __ATOMIC_RELAXED);
     if (tape->owner != context) return;
+    if (type) tape->type = type;
     adl__tape_seal(tape);
     /* Holdings of holdings: a work list in the tapes' own links, since nesting may be deep. */
     unlink_tape(tape);
@@ -165,7 +166,7 @@ int adl_tape_free(adl_tape **tape) {
 int32_t adl__tape_check(AdlContext *context, const AdlSite *site, const AdlTape *tape, int64_t type,
                         const char *function) {
     if (!tape) return error_note(context, ADL_ERROR_TAPE, site, "the tape of %s is NULL", function);
-    if (tape->type != type)
+    if (type && tape->type != type)
         return error_note(context, ADL_ERROR_TAPE, site,
                           "the tape is not one of %s, or of other activities or options", function);
     return ADL_OK;

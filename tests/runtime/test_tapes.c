@@ -161,7 +161,7 @@ static AdlTape *make_exported(void) {
     ck_assert_int_eq(adl__tape_keep_tape(&context, tape, inner), 0);
     adl__retain(&context, data); /* never released: the context's end is enough */
     adl__alloc(&context, 100);
-    adl__tape_export(&context, tape);
+    adl__tape_export(&context, tape, 0);
     ck_assert_int_eq(adl__context_end(&context, 0), 0);
     return tape;
 }
@@ -206,7 +206,7 @@ static void *read_often(void *env) {
         bool ok = adl__tape_keep(&context, own, kept, 8) == kept && *kept == 2.5 &&
                   adl__tape_keep_tape(&context, own, tape) == 0;
         if (round % 2) {
-            adl__tape_export(&context, own);
+            adl__tape_export(&context, own, 0);
             adl__context_end(&context, 0);
             ok = ok && adl_tape_free(&own) == 0;
         } else
@@ -282,7 +282,7 @@ START_TEST(a_tape_may_hold_one_of_the_caller) {
             adl__context_end(&context, ADL_ERROR_ASSERT);
             continue;
         }
-        adl__tape_export(&context, outer);
+        adl__tape_export(&context, outer, 0);
         adl__context_end(&context, 0);
         ck_assert_int_eq(adl_tape_free(&outer), ADL_OK);
     }
@@ -290,7 +290,7 @@ START_TEST(a_tape_may_hold_one_of_the_caller) {
     adl__context_begin(&context);
     AdlTape *outer = adl__tape_new(&context, 9);
     ck_assert_int_eq(adl__tape_keep_tape(&context, outer, inner), 0);
-    adl__tape_export(&context, outer);
+    adl__tape_export(&context, outer, 0);
     adl__context_end(&context, 0);
     ck_assert_int_eq(adl_tape_free(&inner), ADL_OK);
     ck_assert_uint_eq(adl_tape_bytes(outer), 40);
@@ -310,7 +310,7 @@ START_TEST(deep_nests_of_tapes_are_freed) {
         adl__tape_release(&context, tape);
         tape = outer;
     }
-    adl__tape_export(&context, tape);
+    adl__tape_export(&context, tape, 0);
     adl__context_end(&context, 0);
     ck_assert_int_eq(adl_tape_free(&tape), 0);
     ck_assert_int_eq(failing_remove(), 0);

@@ -54,9 +54,9 @@ static void add_export(IrModule *m) {
     e->func->flags |= IR_FUNC_ROOT;
     e->params = ARENA_ARRAY(m->arena, IrCParam, 3);
     e->nparams = 3;
-    e->params[0] = (IrCParam){IR_C_SIZE, "n", ir_scalar(m, IR_I64), -1, -1, 0, {{0}}, NULL};
-    e->params[1] = (IrCParam){IR_C_ARRAY, "x", vector, 0, -1, 1, {{-1, 0, "n"}}, NULL};
-    e->params[2] = (IrCParam){IR_C_OUT, "result", f64, -1, 0, 0, {{0}}, NULL};
+    e->params[0] = (IrCParam){IR_C_SIZE, "n", ir_scalar(m, IR_I64), -1, -1, 0, 0, {{0}}, NULL};
+    e->params[1] = (IrCParam){IR_C_ARRAY, "x", vector, 0, -1, 0, 1, {{-1, 0, "n"}}, NULL};
+    e->params[2] = (IrCParam){IR_C_OUT, "result", f64, -1, 0, 0, 0, {{0}}, NULL};
     vec_push(&m->exports, e);
 }
 

@@ -253,7 +253,7 @@ START_TEST(tapes) {
     ck_assert(v == 999);
     ck_assert_int_eq(reverse(tape, 0, &v), ADL_OK);
     ck_assert(v == 0);
-    ck_assert_int_eq(reverse(NULL, 0, &v), ADL_ERROR_ARGUMENT);
+    ck_assert_int_eq(reverse(NULL, 0, &v), ADL_ERROR_TAPE);
     ck_assert_int_eq(adl_tape_free(&tape), ADL_OK);
     codegen_api()->unload(code);
     ir_module_free(m);

@@ -92,6 +92,33 @@ void machine_close(Machine *machine) {
     free(machine->features);
 }
 
+/* Marks what is defined here for a sanitizer; returns the passes that do its work. */
+static const char *prepare_sanitizer(LLVMModuleRef module, int sanitize) {
+    if (!sanitize) return "";
+    bool thread = sanitize == CODEGEN_SANITIZE_THREAD;
+    const char *name = thread ? "sanitize_thread" : "sanitize_address";
+    LLVMAttributeRef mark = LLVMCreateEnumAttribute(
+        LLVMGetModuleContext(module), LLVMGetEnumAttributeKindForName(name, strlen(name)), 0);
+    for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn))
+        if (!LLVMIsDeclaration(fn)) LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, mark);
+    return thread ? ",tsan-module,function(tsan)" : ",asan";
+}
+
+/* Older libraries of the thread sanitizer have no entry of their own for these; all see the plain
+   ones. */
+static void plain_names(LLVMModuleRef module) {
+    static const char *const names[][2] = {{"__tsan_memcpy", "memcpy"},
+                                           {"__tsan_memmove", "memmove"},
+                                           {"__tsan_memset", "memset"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        LLVMValueRef fn = LLVMGetNamedFunction(module, names[i][0]);
+        LLVMValueRef plain = LLVMGetNamedFunction(module, names[i][1]);
+        if (!fn) continue;
+        if (plain) LLVMReplaceAllUsesWith(fn, plain);
+        else LLVMSetValueName2(fn, names[i][1], strlen(names[i][1]));
+    }
+}
+
 bool machine_optimise(const Machine *machine, LLVMModuleRef module, const CodegenOptions *options,
                       char **error) {
     static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>",
@@ -100,9 +127,12 @@ bool machine_optimise(const Machine *machine, LLVMModuleRef module, const Codege
     LLVMPassBuilderOptionsSetSLPVectorization(passes, options->opt_level >= 2);
     LLVMPassBuilderOptionsSetLoopVectorization(passes, options->opt_level >= 2);
     LLVMPassBuilderOptionsSetLoopInterleaving(passes, options->opt_level >= 2);
-    LLVMErrorRef failed =
-        LLVMRunPasses(module, pipelines[options->opt_level], machine->target, passes);
+    char *all = machine_text("%s%s", pipelines[options->opt_level],
+                             prepare_sanitizer(module, options->sanitize));
+    LLVMErrorRef failed = LLVMRunPasses(module, all, machine->target, passes);
+    free(all);
     LLVMDisposePassBuilderOptions(passes);
+    plain_names(module);
     if (!failed) return true;
     char *text = LLVMGetErrorMessage(failed);
     *error = machine_text("%s", text);

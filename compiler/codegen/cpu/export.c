@@ -218,13 +218,28 @@ static void take_text(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
     w->args[param->param] = val;
 }
 
-static void take_tape(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
+/* Leaves with STATUS unless it is 0. */
+static void leave_if_failed(Wrapper *w, LLVMValueRef status) {
     Emit *e = w->f.e;
-    refuse(w, is_null(e, given), param->name, "is NULL");
+    LLVMBasicBlockRef off = gen_block(&w->f, "refused"), on = gen_block(&w->f, "");
+    LLVMValueRef bad = LLVMBuildICmp(e->b, LLVMIntNE, status, emit_int32(e, 0), "");
+    gen_unlikely(&w->f, LLVMBuildCondBr(e->b, bad, off, on));
+    LLVMPositionBuilderAtEnd(e->b, off);
+    leave(w, status);
+    LLVMPositionBuilderAtEnd(e->b, on);
+}
+
+static void take_tape(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
+    Gen *g = w->f.g;
     if (param->kind == IR_C_OUT) {
+        refuse(w, is_null(w->f.e, given), param->name, "is NULL");
         w->places[param->result] = given;
         return;
     }
+    LLVMValueRef args[] = {w->f.context, gen_site(g, w->func, w->export->pos), given,
+                           gen_int(w->f.e, param->tape),
+                           gen_text(g, w->export->name, strlen(w->export->name))};
+    leave_if_failed(w, gen_runtime(g, "adl__tape_check", args, 5));
     w->args[param->param] = gen_tape_fetch(&w->f, given);
 }
 
@@ -287,13 +302,7 @@ static void check_pair(Wrapper *w, uint32_t i, uint32_t j) {
         w->f.context,   gen_site(g, w->func, w->export->pos),  LLVMGetParam(w->f.llvm, i),
         bytes_of(w, a), gen_text(g, a->name, strlen(a->name)), LLVMGetParam(w->f.llvm, j),
         bytes_of(w, b), gen_text(g, b->name, strlen(b->name))};
-    LLVMValueRef status = gen_runtime(g, "adl__check_overlap", args, 8);
-    Emit *e = w->f.e;
-    LLVMBasicBlockRef off = gen_block(&w->f, "overlap"), on = gen_block(&w->f, "");
-    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, status, emit_int32(e, 0), ""), off, on);
-    LLVMPositionBuilderAtEnd(e->b, off);
-    leave(w, status);
-    LLVMPositionBuilderAtEnd(e->b, on);
+    leave_if_failed(w, gen_runtime(g, "adl__check_overlap", args, 8));
 }
 
 static void check_overlaps(Wrapper *w) {
@@ -322,10 +331,18 @@ static LLVMValueRef memory_for(Wrapper *w, uint32_t i) {
     return memory;
 }
 
-static void give_tape(Wrapper *w, const Val *val, LLVMValueRef place) {
-    LLVMValueRef args[] = {w->f.context, val->at};
+/* What the tape is of that the call leaves in result I. */
+static int64_t tape_of_result(const Wrapper *w, uint32_t i) {
+    for (uint32_t k = 0; k < w->export->nparams; k++)
+        if (w->export->params[k].kind == IR_C_OUT && w->export->params[k].result == (int32_t)i)
+            return w->export->params[k].tape;
+    return 0;
+}
+
+static void give_tape(Wrapper *w, const Val *val, uint32_t i, LLVMValueRef place) {
+    LLVMValueRef args[] = {w->f.context, val->at, gen_int(w->f.e, tape_of_result(w, i))};
     gen_tape_flush(&w->f, val);
-    gen_runtime(w->f.g, "adl__tape_export", args, 2);
+    gen_runtime(w->f.g, "adl__tape_export", args, 3);
     LLVMBuildStore(w->f.e->b, val->at, place);
 }
 
@@ -338,7 +355,7 @@ static void give_result(Wrapper *w, uint32_t i) {
     if (type->kind == IR_T_SCALAR) {
         LLVMBuildStore(e->b, emit_to_memory(e, type->scalar, val.at), place);
     } else if (type->kind == IR_T_TAPE) {
-        give_tape(w, &val, place);
+        give_tape(w, &val, i, place);
     } else {
         LLVMValueRef count = gen_count(&w->f, &val, type);
         LLVMBasicBlockRef copy = gen_block(&w->f, "copy"), done = gen_block(&w->f, "");
