@@ -15,6 +15,7 @@ typedef enum AdMode { AD_JVP, AD_GRAD, AD_PAIR } AdMode;
    the caller and goes back to it:
      forward (params..., tape) -> (results..., tape)
      reverse (tape, cotangents of active results...) -> (cotangents of active params..., tape)
+   OPTIONS say how many lanes there are: the cotangents of one stand behind those of the one before.
    An active tape has a tape of tangents or cotangents, pushed and popped in step with it. */
 typedef struct AdRequest {
     AdMode mode;
@@ -72,7 +73,8 @@ void ad_clean(IrFunc *func);
 
 /* ---- the mixed function ---- */
 
-/* A call in the mixed function: operands and results of a JVP of CALLEE. */
+/* A call in the mixed function: operands and results of a JVP of CALLEE, in as many lanes as the
+   function. */
 typedef struct MixedCall {
     IrFunc *callee;
     const uint8_t *in_active, *out_active;

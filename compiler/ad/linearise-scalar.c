@@ -9,11 +9,18 @@ typedef struct Scalar {
     IrInst *inst;
     IrValue *x, *y, *z; /* primal operands and result; y may be NULL */
     IrValue *dx, *dy;
+    IrValue *once[3]; /* what all lanes share */
     IrScalar type;
 } Scalar;
 
 static IrValue *binary(Scalar *s, IrOp op, IrValue *x, IrValue *y) {
     return irb_binary(s->l->b, op, x, y);
+}
+
+/* In the first lane made, in the others found: value K of those that do not depend on the lane. */
+static IrValue *shared(Scalar *s, uint32_t k, IrOp op, IrValue *x, IrValue *y) {
+    if (!s->once[k]) s->once[k] = binary(s, op, x, y);
+    return s->once[k];
 }
 
 static IrValue *constant(Scalar *s, double value) {
@@ -31,36 +38,38 @@ static IrValue *quotient(Scalar *s) {
 
 static IrValue *absolute(Scalar *s) {
     IrValue *zero = constant(s, 0);
-    IrValue *below = binary(s, IR_LT, s->x, zero), *at = binary(s, IR_EQ, s->x, zero);
+    IrValue *below = shared(s, 0, IR_LT, s->x, zero), *at = shared(s, 1, IR_EQ, s->x, zero);
     IrValue *up = linear_select(s->l, at, NULL, s->dx);
     return linear_select(s->l, below, linear_neg(s->l, s->dx), up);
 }
 
 /* C1: x wins or is NaN; C2: the same for y; both or neither is a tie. */
 static IrValue *extremum(Scalar *s, IrOp better) {
-    IrValue *c1 = binary(s, IR_OR, binary(s, better, s->x, s->y), binary(s, IR_NE, s->x, s->x));
-    IrValue *c2 = binary(s, IR_OR, binary(s, better, s->y, s->x), binary(s, IR_NE, s->y, s->y));
+    if (!s->once[0]) {
+        IrValue *x_wins = binary(s, better, s->x, s->y), *y_wins = binary(s, better, s->y, s->x);
+        s->once[0] = binary(s, IR_OR, x_wins, binary(s, IR_NE, s->x, s->x));
+        s->once[1] = binary(s, IR_OR, y_wins, binary(s, IR_NE, s->y, s->y));
+    }
+    IrValue *c1 = s->once[0], *c2 = s->once[1];
     IrValue *half = linear_mul(s->l, linear_add(s->l, s->dx, s->dy), constant(s, 0.5));
     IrValue *one = linear_select(s->l, c1, s->dx, s->dy);
-    return linear_select(s->l, binary(s, IR_XOR, c1, c2), one, half);
+    return linear_select(s->l, shared(s, 2, IR_XOR, c1, c2), one, half);
 }
 
 static IrValue *modulo(Scalar *s) {
     if (!s->dy) return s->dx;
-    IrValue *ratio = binary(s, IR_DIV, s->x, s->y);
-    IrValue *floored = irb_math(s->l->b, IR_MATH_FLOOR, &ratio);
-    return linear_sub(s->l, s->dx, linear_mul(s->l, s->dy, floored));
+    IrValue *ratio = shared(s, 0, IR_DIV, s->x, s->y);
+    if (!s->once[1]) s->once[1] = irb_math(s->l->b, IR_MATH_FLOOR, &ratio);
+    return linear_sub(s->l, s->dx, linear_mul(s->l, s->dy, s->once[1]));
 }
 
 /* n x**(n-1); 0 for n = 0. */
-static IrValue *power(Scalar *s) {
+static IrValue *power_slope(Scalar *s) {
     IrBuilder *b = s->l->b;
     IrValue *n = s->y, *args[2] = {s->x, NULL};
     IrType type = ir_scalar(b->module, s->type);
     int64_t known;
     bool is_known = ir_const_int(n, &known);
-    if (is_known && known == 0) return NULL;
-    if (is_known && known == 1) return s->dx;
     IrValue *lower = s->x;
     if (!is_known || known != 2) {
         args[1] = irb_binary(b, IR_SUB, n, irb_int(b, 1));
@@ -71,7 +80,16 @@ static IrValue *power(Scalar *s) {
         IrValue *is_zero = irb_binary(b, IR_EQ, n, irb_int(b, 0));
         slope = irb_select(b, is_zero, constant(s, 0), slope);
     }
-    return linear_mul(s->l, s->dx, slope);
+    return slope;
+}
+
+static IrValue *power(Scalar *s) {
+    int64_t known;
+    bool is_known = ir_const_int(s->y, &known);
+    if (is_known && known == 0) return NULL;
+    if (is_known && known == 1) return s->dx;
+    if (!s->once[0]) s->once[0] = power_slope(s);
+    return linear_mul(s->l, s->dx, s->once[0]);
 }
 
 static IrValue *selected(Scalar *s) {
@@ -82,56 +100,67 @@ static IrValue *converted(Scalar *s) {
     return s->dx ? mark_linear(s->l, irb_cast(s->l->b, s->dx, s->type)) : NULL;
 }
 
-static IrValue *mathematical(Scalar *s) {
+/* By its rule, in all lanes at once. */
+static void mathematical(Scalar *s) {
     Lin *l = s->l;
     IrMath fn = (IrMath)s->inst->imm;
     IrFunc *rule = l->ad->module->math_rules[fn][s->type == IR_F64];
-    IrValue *args[7] = {0}, *like[7] = {0}, *tangents[7] = {0}, *result = NULL;
+    IrValue *args[7] = {0}, *like[7] = {0}, *tangents[7 * IR_MAX_LANES] = {0};
+    IrValue *results[IR_MAX_LANES] = {0};
     uint32_t n = s->inst->noperands;
-    RuleCall call = {rule, args, like, tangents, &result};
+    RuleCall call = {rule, args, like, tangents, results};
     if (!rule) {
         ad_report(l->ad, DIAG_DERIV_NONE, s->inst->pos, "the function '%s' has no derivative",
                   ir_math_name(fn));
-        return NULL;
+        return;
     }
     for (uint32_t i = 0; i < n; i++) {
         args[i] = primal_of(l, s->inst->operands[i]);
         like[n + i] = args[i];
-        tangents[n + i] = tangent_of(l, s->inst->operands[i]);
+        for (; l->lane < l->lanes; l->lane++)
+            tangents[l->lane * (2 * n + 1) + n + i] = tangent_of(l, s->inst->operands[i]);
+        l->lane = 0;
     }
     args[2 * n] = s->z;
     CHECK_INTERNAL(rule->nparams == 2 * n + 1);
     linearise_rule(l, &call);
-    return result;
+    for (; l->lane < l->lanes; l->lane++)
+        set_tangent(l, s->inst->results[0], results[l->lane]);
+    l->lane = 0;
+}
+
+static IrValue *tangent_in_lane(Scalar *s) {
+    switch ((int)s->inst->op) {
+    case IR_NEG: return linear_neg(s->l, s->dx);
+    case IR_ABS: return s->dx ? absolute(s) : NULL;
+    case IR_ADD: return linear_add(s->l, s->dx, s->dy);
+    case IR_SUB: return linear_sub(s->l, s->dx, s->dy);
+    case IR_MUL: return product(s);
+    case IR_DIV: return quotient(s);
+    case IR_MOD: return modulo(s);
+    case IR_POWI: return s->dx ? power(s) : NULL;
+    case IR_MIN: return s->dx || s->dy ? extremum(s, IR_LT) : NULL;
+    case IR_MAX: return s->dx || s->dy ? extremum(s, IR_GT) : NULL;
+    case IR_SELECT: return selected(s);
+    case IR_CAST: return converted(s);
+    default: UNREACHABLE("no tangent for %s", ir_op_info(s->inst->op)->name);
+    }
 }
 
 void linearise_scalar(Lin *l, IrInst *inst) {
     Scalar s = {.l = l, .inst = inst, .z = primal_of(l, inst->results[0])};
-    IrValue *dz = NULL;
+    uint32_t n = inst->noperands;
     s.type = inst->results[0]->type->scalar;
-    if (inst->noperands > 0) {
-        s.x = primal_of(l, inst->operands[0]);
-        s.dx = tangent_of(l, inst->operands[0]);
+    if (n > 0) s.x = primal_of(l, inst->operands[0]);
+    if (n > 1) s.y = primal_of(l, inst->operands[1]);
+    if (inst->op == IR_MATH) {
+        mathematical(&s);
+        return;
     }
-    if (inst->noperands > 1) {
-        s.y = primal_of(l, inst->operands[1]);
-        s.dy = tangent_of(l, inst->operands[1]);
+    for (; l->lane < l->lanes; l->lane++) {
+        s.dx = n > 0 ? tangent_of(l, inst->operands[0]) : NULL;
+        s.dy = n > 1 ? tangent_of(l, inst->operands[1]) : NULL;
+        set_tangent(l, inst->results[0], tangent_in_lane(&s));
     }
-    switch ((int)inst->op) {
-    case IR_NEG: dz = linear_neg(l, s.dx); break;
-    case IR_ABS: dz = s.dx ? absolute(&s) : NULL; break;
-    case IR_ADD: dz = linear_add(l, s.dx, s.dy); break;
-    case IR_SUB: dz = linear_sub(l, s.dx, s.dy); break;
-    case IR_MUL: dz = product(&s); break;
-    case IR_DIV: dz = quotient(&s); break;
-    case IR_MOD: dz = modulo(&s); break;
-    case IR_POWI: dz = s.dx ? power(&s) : NULL; break;
-    case IR_MIN: dz = s.dx || s.dy ? extremum(&s, IR_LT) : NULL; break;
-    case IR_MAX: dz = s.dx || s.dy ? extremum(&s, IR_GT) : NULL; break;
-    case IR_SELECT: dz = selected(&s); break;
-    case IR_CAST: dz = converted(&s); break;
-    case IR_MATH: dz = mathematical(&s); break;
-    default: UNREACHABLE("no tangent for %s", ir_op_info(inst->op)->name);
-    }
-    set_tangent(l, inst->results[0], dz);
+    l->lane = 0;
 }

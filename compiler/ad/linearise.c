@@ -1,6 +1,6 @@
 /* Linearisation: walks over a function and writes the mixed one, where behind each instruction with
    an active result stand the instructions that map the tangents of its operands to that of the
-   result.  A tangent that is known to be zero does not exist.
+   result, in each lane.  A tangent that is known to be zero does not exist.
 
    Rules (of scalar functions and of functions with a custom derivative) are put in place by
    linearising their bodies in the tangent parameters, at tangents that are zero: being linear, a
@@ -34,7 +34,7 @@ void set_tangent(Lin *l, const IrValue *value, IrValue *tangent) {
         tangent->name = arena_printf(l->ad->module->arena, "d%s", value->name);
     if (tangent->type->kind == IR_T_ARRAY && !map_hasp(&l->mixed->partners, tangent))
         map_setp(&l->mixed->partners, tangent, primal_of(l, value));
-    map_setp(&l->tangent, value, tangent);
+    map_setp(&l->tangent[l->lane], value, tangent);
 }
 
 IrValue *linear_zero(Lin *l, IrValue *primal) {
@@ -184,7 +184,8 @@ static void check_covered(Lin *l, const IrFunc *callee, IrValue *const *tangents
     }
 }
 
-/* The results of a function with a rule are there; its tangents come from the rule. */
+/* The results of a function with a rule are there; its tangents come from the rule.  TANGENTS and
+   RESULT_TANGENTS, here and below: those of a lane behind those of the lane before. */
 static void apply_rule(Lin *l, const IrFunc *callee, IrValue *const *args,
                        IrValue *const *tangents, IrValue *const *results,
                        IrValue **result_tangents) {
@@ -192,18 +193,21 @@ static void apply_rule(Lin *l, const IrFunc *callee, IrValue *const *args,
     uint32_t n = rule->nparams, at = 0, k = 0;
     RuleCall call = {rule, ARENA_ARRAY(l->ad->arena, IrValue *, n),
                      ARENA_ARRAY(l->ad->arena, IrValue *, n),
-                     ARENA_ARRAY(l->ad->arena, IrValue *, n),
-                     ARENA_ARRAY(l->ad->arena, IrValue *, rule->nresults)};
+                     ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * n),
+                     ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * rule->nresults)};
     for (uint32_t i = 0; i < callee->nparams; i++) call.args[at++] = args[i];
     for (uint32_t i = 0; i < callee->nparams; i++) {
         if (!callee->rule_active[i]) continue;
         call.like[at] = args[i];
-        call.tangents[at++] = tangents[i];
+        for (uint32_t lane = 0; lane < l->lanes; lane++)
+            call.tangents[lane * n + at] = tangents[lane * callee->nparams + i];
+        at++;
     }
     for (uint32_t i = 0; i < callee->nresults && at < n; i++) call.args[at++] = results[i];
     linearise_rule(l, &call);
-    for (uint32_t i = 0; i < callee->nresults; i++)
-        result_tangents[i] = ir_is_float(callee->results[i]) ? call.results[k++] : NULL;
+    for (uint32_t i = 0; i < l->lanes * callee->nresults; i++)
+        result_tangents[i] =
+            ir_is_float(callee->results[i % callee->nresults]) ? call.results[k++] : NULL;
 }
 
 static bool any_tangent(IrValue *const *tangents, uint32_t n) {
@@ -219,27 +223,34 @@ static IrInst *call_with_rule(Lin *l, IrFunc *callee, IrValue *const *args,
     bool reversed = any && l->mixed->transposed && callee->reverse_rule;
     IrInst *call = linearise_primal_call(l, callee, args, reversed);
     check_covered(l, callee, tangents);
-    if (l->ad->failed) memset(out, 0, callee->nresults * sizeof *out);
-    else if (reversed) linearise_reverse_rule(l, callee, args, tangents, call, out);
-    else apply_rule(l, callee, args, tangents, call->results, out);
+    if (l->ad->failed) memset(out, 0, l->lanes * callee->nresults * sizeof *out);
+    else if (!reversed) apply_rule(l, callee, args, tangents, call->results, out);
+    for (uint32_t lane = 0; lane < l->lanes && reversed && !l->ad->failed; lane++)
+        linearise_reverse_rule(l, callee, args, tangents + lane * callee->nparams, call,
+                               out + lane * callee->nresults);
     return call;
 }
 
 static void linearise_ruled_call(Lin *l, IrInst *inst) {
     uint32_t n = inst->noperands;
     IrValue **args = ARENA_ARRAY(l->ad->arena, IrValue *, n);
-    IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, n);
-    IrValue **out = ARENA_ARRAY(l->ad->arena, IrValue *, inst->nresults);
-    for (uint32_t i = 0; i < n; i++) {
-        args[i] = primal_of(l, inst->operands[i]);
-        tangents[i] = tangent_of(l, inst->operands[i]);
-    }
+    IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * n);
+    IrValue **out = ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * inst->nresults);
+    for (uint32_t i = 0; i < n; i++) args[i] = primal_of(l, inst->operands[i]);
+    for (; l->lane < l->lanes; l->lane++)
+        for (uint32_t i = 0; i < n; i++)
+            tangents[l->lane * n + i] = tangent_of(l, inst->operands[i]);
+    l->lane = 0;
     IrInst *call = call_with_rule(l, inst->func, args, tangents, out);
     for (uint32_t i = 0; i < inst->nresults; i++) {
         call->results[i]->name = inst->results[i]->name;
         set_primal(l, inst->results[i], call->results[i]);
-        if (is_active(l, inst->results[i])) set_tangent(l, inst->results[i], out[i]);
     }
+    for (; l->lane < l->lanes; l->lane++)
+        for (uint32_t i = 0; i < inst->nresults; i++)
+            if (is_active(l, inst->results[i]))
+                set_tangent(l, inst->results[i], out[l->lane * inst->nresults + i]);
+    l->lane = 0;
 }
 
 static bool has_no_body(const Ad *ad, const IrFunc *func) {
@@ -280,15 +291,18 @@ static void linearise_call(Lin *l, IrInst *inst) {
         copy_primal(l, inst);
         return;
     }
-    IrValue **operands = ARENA_ARRAY(l->ad->arena, IrValue *, n + nin);
-    IrType *types = ARENA_ARRAY(l->ad->arena, IrType, inst->nresults + nout);
+    IrValue **operands = ARENA_ARRAY(l->ad->arena, IrValue *, n + l->lanes * nin);
+    IrType *types = ARENA_ARRAY(l->ad->arena, IrType, inst->nresults + l->lanes * nout);
     uint32_t noperands = n;
     for (uint32_t i = 0; i < n; i++) operands[i] = primal_of(l, inst->operands[i]);
-    for (uint32_t i = 0; i < n; i++)
-        if (in[i]) operands[noperands++] = tangent_or_zero(l, inst->operands[i]);
     for (uint32_t i = 0; i < inst->nresults; i++) types[i] = inst->results[i]->type;
-    for (uint32_t i = 0; i < inst->nresults; i++)
-        if (out[i]) types[at++] = inst->results[i]->type;
+    for (; l->lane < l->lanes; l->lane++) {
+        for (uint32_t i = 0; i < n; i++)
+            if (in[i]) operands[noperands++] = tangent_or_zero(l, inst->operands[i]);
+        for (uint32_t i = 0; i < inst->nresults; i++)
+            if (out[i]) types[at++] = inst->results[i]->type;
+    }
+    l->lane = 0;
     IrInst *call = irb_inst(l->b, IR_CALL, noperands, operands, at, types, 0);
     call->func = l->mixed->transposed ? callee : ad_jvp(l->ad, callee, in, out, l->mixed->options);
     MixedCall *info = ARENA_NEW(l->ad->arena, MixedCall);
@@ -298,8 +312,11 @@ static void linearise_call(Lin *l, IrInst *inst) {
     for (uint32_t i = 0; i < inst->nresults; i++) {
         call->results[i]->name = inst->results[i]->name;
         set_primal(l, inst->results[i], call->results[i]);
-        if (out[i]) set_tangent(l, inst->results[i], call->results[at++]);
     }
+    for (; l->lane < l->lanes; l->lane++)
+        for (uint32_t i = 0; i < inst->nresults; i++)
+            if (out[i]) set_tangent(l, inst->results[i], call->results[at++]);
+    l->lane = 0;
 }
 
 /* What comes of a rule of the library stands where the rule is used. */
@@ -323,7 +340,8 @@ void linearise_inst(Lin *l, IrInst *inst) {
         linearise_control(l, inst);
     } else {
         copy_or_zero(l, inst);
-        linearise_array(l, inst);
+        for (; l->lane < l->lanes; l->lane++) linearise_array(l, inst);
+        l->lane = 0;
     }
 }
 
@@ -336,14 +354,15 @@ void linearise_region(Lin *l, const IrRegion *region) {
 
 static void free_lin(Lin *l) {
     map_free(&l->primal);
-    map_free(&l->tangent);
+    for (uint32_t lane = 0; lane < l->lanes; lane++) map_free(&l->tangent[lane]);
     bitset_free(&l->active);
 }
 
 void linearise_rule(Lin *outer, RuleCall *call) {
     IrFunc *rule = call->rule;
     Ad *ad = outer->ad;
-    Lin l = {.ad = ad, .mixed = outer->mixed, .b = outer->b, .base = rule, .is_rule = true};
+    Lin l = {.ad = ad, .mixed = outer->mixed, .b = outer->b, .base = rule, .is_rule = true,
+             .lanes = outer->lanes};
     uint8_t *in = ARENA_ARRAY(ad->arena, uint8_t, rule->nparams);
     uint8_t *out = ARENA_ARRAY(ad->arena, uint8_t, rule->nresults);
     Pos pos = l.b->pos;
@@ -359,17 +378,21 @@ void linearise_rule(Lin *outer, RuleCall *call) {
     for (uint32_t i = 0; i < rule->nparams; i++) {
         IrValue *param = rule->body->params[i];
         set_primal(&l, param, call->args[i] ? call->args[i] : irb_zeros_like(l.b, call->like[i]));
-        set_tangent(&l, param, call->tangents[i]);
+        for (; l.lane < l.lanes; l.lane++)
+            set_tangent(&l, param, call->tangents[l.lane * rule->nparams + i]);
+        l.lane = 0;
         in[i] = call->tangents[i] != NULL;
     }
     for (uint32_t i = 0; i < rule->nresults; i++) out[i] = 1;
     vec_push(&ad->inlining, rule);
     ad_activity(ad, rule, in, out, &l.active);
     linearise_region(&l, rule->body);
-    for (uint32_t i = 0; i < rule->nresults; i++) {
-        IrValue *yield = rule->body->last->operands[i];
-        call->results[i] = is_active(&l, yield) ? tangent_of(&l, yield) : NULL;
-    }
+    for (; l.lane < l.lanes; l.lane++)
+        for (uint32_t i = 0; i < rule->nresults; i++) {
+            IrValue *yield = rule->body->last->operands[i];
+            call->results[l.lane * rule->nresults + i] =
+                is_active(&l, yield) ? tangent_of(&l, yield) : NULL;
+        }
     (void)vec_pop(&ad->inlining);
     l.b->pos = pos;
     free_lin(&l);
@@ -380,12 +403,12 @@ void linearise_rule(Lin *outer, RuleCall *call) {
 static void yield_all(Lin *l, const AdRequest *request, IrValue *const *results,
                       IrValue *const *tangents) {
     const IrFunc *base = request->base;
-    IrValue **values = ARENA_ARRAY(l->ad->arena, IrValue *, 2 * base->nresults);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < base->nresults; i++) values[n++] = results[i];
-    for (uint32_t i = 0; i < base->nresults; i++)
-        if (request->out_active[i])
-            values[n++] = tangents[i] ? tangents[i] : linear_zero(l, results[i]);
+    uint32_t n = 0, nresults = base->nresults;
+    IrValue **values = ARENA_ARRAY(l->ad->arena, IrValue *, (1 + l->lanes) * nresults);
+    for (uint32_t i = 0; i < nresults; i++) values[n++] = results[i];
+    for (uint32_t i = 0; i < l->lanes * nresults; i++)
+        if (request->out_active[i % nresults])
+            values[n++] = tangents[i] ? tangents[i] : linear_zero(l, results[i % nresults]);
     irb_yield(l->b, n, values);
 }
 
@@ -397,13 +420,13 @@ static IrValue *whole_tangent(Lin *l, IrValue *primal, IrValue *tangent) {
 /* A function with a rule, or extern: a call of it, and the rule. */
 static void linearise_whole(Lin *l, const AdRequest *request, IrRegion *body) {
     IrFunc *base = request->base;
-    IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, base->nparams);
-    IrValue **out = ARENA_ARRAY(l->ad->arena, IrValue *, base->nresults);
-    uint32_t at = base->nparams;
+    uint32_t n = base->nparams, at = n;
+    IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * n);
+    IrValue **out = ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * base->nresults);
     IrInst *call;
-    for (uint32_t i = 0; i < base->nparams; i++)
-        if (request->in_active[i])
-            tangents[i] = whole_tangent(l, body->params[i], body->params[at++]);
+    for (uint32_t i = 0; i < l->lanes * n; i++)
+        if (request->in_active[i % n])
+            tangents[i] = whole_tangent(l, body->params[i % n], body->params[at++]);
     if (base->rule) {
         call = call_with_rule(l, base, body->params, tangents, out);
     } else {
@@ -416,26 +439,30 @@ static void linearise_whole(Lin *l, const AdRequest *request, IrRegion *body) {
 static void linearise_body(Lin *l, const AdRequest *request, IrRegion *body) {
     const IrFunc *base = request->base;
     IrValue **results = ARENA_ARRAY(l->ad->arena, IrValue *, base->nresults);
-    IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, base->nresults);
+    IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * base->nresults);
     uint32_t at = base->nparams;
     ad_activity(l->ad, base, request->in_active, request->out_active, &l->active);
     for (uint32_t i = 0; i < base->nparams; i++)
         set_primal(l, base->body->params[i], body->params[i]);
-    for (uint32_t i = 0; i < base->nparams; i++)
-        if (request->in_active[i]) set_tangent(l, base->body->params[i], body->params[at++]);
+    for (; l->lane < l->lanes; l->lane++)
+        for (uint32_t i = 0; i < base->nparams; i++)
+            if (request->in_active[i]) set_tangent(l, base->body->params[i], body->params[at++]);
+    l->lane = 0;
     linearise_region(l, base->body);
-    for (uint32_t i = 0; i < base->nresults; i++) {
-        IrValue *yield = base->body->last->operands[i];
-        results[i] = primal_of(l, yield);
-        tangents[i] = tangent_of(l, yield);
-    }
+    IrValue **yields = base->body->last->operands;
+    for (uint32_t i = 0; i < base->nresults; i++) results[i] = primal_of(l, yields[i]);
+    for (; l->lane < l->lanes; l->lane++)
+        for (uint32_t i = 0; i < base->nresults; i++)
+            tangents[l->lane * base->nresults + i] = tangent_of(l, yields[i]);
+    l->lane = 0;
     yield_all(l, request, results, tangents);
 }
 
 Mixed *ad_linearise(Ad *ad, const AdRequest *request, IrFunc *func, bool transposed) {
     Mixed *mixed = ARENA_NEW(ad->arena, Mixed);
     IrBuilder b = {0};
-    Lin l = {.ad = ad, .mixed = mixed, .b = &b, .base = request->base};
+    Lin l = {.ad = ad, .mixed = mixed, .b = &b, .base = request->base,
+             .lanes = ir_option_lanes(request->options)};
     mixed->ad = ad;
     mixed->func = func;
     mixed->options = request->options;

@@ -11,20 +11,21 @@ typedef struct Lin {
     IrBuilder *b;
     const IrFunc *base;
     Map primal;    /* value of base to its copy */
-    Map tangent;   /* value of base to its tangent; absent: zero */
+    Map tangent[IR_MAX_LANES]; /* value of base to its tangent; absent: zero, in every lane */
+    uint32_t lanes, lane; /* how many; of which tangents are spoken of, 0 between instructions */
     Bitset active; /* values of base */
     bool is_again; /* effects have happened already */
     bool is_rule;  /* primal values that depend on a tangent parameter are zero */
 } Lin;
 
 /* A rule's results are asked for at these arguments; TANGENTS: NULL where there is none, or the
-   tangent that stands behind a tangent parameter. */
+   tangent that stands behind a tangent parameter, those of a lane behind those of the one before. */
 typedef struct RuleCall {
     IrFunc *rule;
     IrValue **args; /* per parameter of the rule; NULL: a tangent parameter, which is zero */
     IrValue **like; /* for those: a value of the same sizes */
     IrValue **tangents;
-    IrValue **results; /* filled in: tangents of the rule's results, NULL: zero */
+    IrValue **results; /* filled in, lane by lane: tangents of the rule's results, NULL: zero */
 } RuleCall;
 
 void linearise_region(Lin *l, const IrRegion *region); /* all but the YIELD */
@@ -46,7 +47,7 @@ static inline IrValue *primal_of(const Lin *l, const IrValue *value) {
     return map_getp(&l->primal, value);
 }
 static inline IrValue *tangent_of(const Lin *l, const IrValue *value) {
-    return map_getp(&l->tangent, value);
+    return map_getp(&l->tangent[l->lane], value);
 }
 static inline bool is_active(const Lin *l, const IrValue *value) {
     return bitset_has(&l->active, value->id);

@@ -65,7 +65,8 @@ void ad_make_grad(Ad *ad, const AdRequest *request, Mixed *mixed) {
     Transposer *t = &frame.t;
     const IrFunc *base = request->base;
     IrFunc *func = request->func;
-    IrValue **values = ARENA_ARRAY(ad->arena, IrValue *, base->nresults + base->nparams);
+    uint32_t lanes = ir_option_lanes(request->options);
+    IrValue **values = ARENA_ARRAY(ad->arena, IrValue *, base->nresults + lanes * base->nparams);
     begin(&frame, ad, request, mixed, SCOPE_FULL);
     if (!ad->failed) {
         uint32_t n = forward_sweep(&frame, func, values);
@@ -81,7 +82,7 @@ void ad_make_pair(Ad *ad, const AdRequest *request, Mixed *mixed) {
     Transposer *t = &frame.t;
     const IrFunc *base = request->base;
     IrFunc *func = request->func, *reverse = request->reverse;
-    uint32_t most = base->nresults + base->nparams + 1;
+    uint32_t most = base->nresults + ir_option_lanes(request->options) * base->nparams + 1;
     IrValue **values = ARENA_ARRAY(ad->arena, IrValue *, most);
     begin(&frame, ad, request, mixed, SCOPE_SPLIT);
     if (!ad->failed) {

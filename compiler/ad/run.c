@@ -38,8 +38,10 @@ typedef struct Signature {
     uint32_t n;
 } Signature;
 
-static Signature signature_new(Ad *ad, const IrFunc *base) {
-    uint32_t room = 2 * (base->nparams + base->nresults) + 1;
+static Signature signature_new(Ad *ad, const AdRequest *request) {
+    const IrFunc *base = request->base;
+    uint32_t lanes = ir_option_lanes(request->options);
+    uint32_t room = (1 + lanes) * (base->nparams + base->nresults) + 1;
     return (Signature){ARENA_ARRAY(ad->arena, IrType, room),
                        ARENA_ARRAY(ad->arena, const char *, room), 0};
 }
@@ -51,6 +53,13 @@ static void add_types(Signature *signature, uint32_t n, const IrType *types,
         signature->names[signature->n] = names ? names[i] : NULL;
         signature->types[signature->n++] = types[i];
     }
+}
+
+/* The active ones, for each lane. */
+static void add_lanes(Signature *signature, const AdRequest *request, uint32_t n,
+                      const IrType *types, const uint8_t *which) {
+    for (uint32_t lane = ir_option_lanes(request->options); lane > 0; lane--)
+        add_types(signature, n, types, NULL, which);
 }
 
 static void add_tape(Ad *ad, Signature *signature) {
@@ -76,7 +85,7 @@ static IrFunc *func_new(Ad *ad, AdRequest *request, const char *suffix, const Si
 
 static void make_pair_funcs(Ad *ad, AdRequest *request) {
     const IrFunc *base = request->base;
-    Signature in = signature_new(ad, base), out = signature_new(ad, base);
+    Signature in = signature_new(ad, request), out = signature_new(ad, request);
     add_types(&in, base->nparams, base->params, base->param_names, NULL);
     add_tape(ad, &in);
     add_types(&out, base->nresults, base->results, NULL, NULL);
@@ -84,8 +93,8 @@ static void make_pair_funcs(Ad *ad, AdRequest *request) {
     request->func = func_new(ad, request, "forward", &in, &out);
     in.n = out.n = 0;
     add_tape(ad, &in);
-    add_types(&in, base->nresults, base->results, NULL, request->out_active);
-    add_types(&out, base->nparams, base->params, NULL, request->in_active);
+    add_lanes(&in, request, base->nresults, base->results, request->out_active);
+    add_lanes(&out, request, base->nparams, base->params, request->in_active);
     add_tape(ad, &out);
     request->reverse = func_new(ad, request, "reverse", &in, &out);
 }
@@ -135,7 +144,7 @@ static void give_body(IrFunc *func) {
         ir_region_param(func->body, func->params[i], func->param_names[i]);
 }
 
-/* A function that is in no module: parameters, then the tangents of the active ones. */
+/* A function that is in no module: parameters, then the tangents of the active ones in each lane. */
 static IrFunc *scratch_func(Ad *ad, const AdRequest *request) {
     const IrFunc *base = request->base;
     IrFunc *func = ARENA_NEW(ad->module->arena, IrFunc);
@@ -145,8 +154,9 @@ static IrFunc *scratch_func(Ad *ad, const AdRequest *request) {
     func->body = ir_region_new(func, NULL);
     for (uint32_t i = 0; i < base->nparams; i++)
         ir_region_param(func->body, base->params[i], base->param_names[i]);
-    for (uint32_t i = 0; i < base->nparams; i++)
-        if (request->in_active[i]) ir_region_param(func->body, base->params[i], NULL);
+    for (uint32_t lane = ir_option_lanes(request->options); lane > 0; lane--)
+        for (uint32_t i = 0; i < base->nparams; i++)
+            if (request->in_active[i]) ir_region_param(func->body, base->params[i], NULL);
     func->nparams = func->body->nparams;
     return func;
 }

@@ -120,9 +120,17 @@ typedef struct IrDeriv {
     uint8_t *in_active, *out_active;
     uint32_t options; /* IR_STRONG_ZERO, ... */
 } IrDeriv;
-/* Also in the options: a checkpoint policy for loops without their own, as a number from bit
-   IR_CHECKPOINT_SHIFT on (0: none given). */
-enum { IR_STRONG_ZERO = 1, IR_CHECKPOINT_SHIFT = 8 };
+/* Also in the options: the number of lanes less one, from bit IR_LANES_SHIFT on, of JVP and GRAD: so
+   many tangents or cotangents of each value, those of one lane behind those of the lane before; and
+   a checkpoint policy for loops without their own, as a number from bit IR_CHECKPOINT_SHIFT on (0:
+   none given). */
+enum { IR_STRONG_ZERO = 1, IR_LANES_SHIFT = 1, IR_MAX_LANES = 8, IR_CHECKPOINT_SHIFT = 8 };
+static inline uint32_t ir_lanes_option(uint32_t lanes) {
+    return (lanes - 1) << IR_LANES_SHIFT;
+}
+static inline uint32_t ir_option_lanes(uint32_t options) {
+    return (options >> IR_LANES_SHIFT & (IR_MAX_LANES - 1)) + 1;
+}
 /* What is kept of a LOOP for its reverse: imm of LOOP.  Positive: so many states. */
 enum { IR_KEEP_DEFAULT = 0, IR_KEEP_SQRT = -1, IR_KEEP_ALL = -2, IR_KEEP_NONE = -3 };
 static inline uint32_t ir_checkpoint_option(int64_t policy) {

@@ -218,7 +218,9 @@ static void add_params(Signature *signature, const IrFunc *base) {
 
 static void add_active_params(Signature *signature, const IrDeriv *deriv) {
     const IrFunc *base = deriv->base;
-    for (uint32_t i = 0; i < base->nparams; i++) {
+    uint32_t n = base->nparams, lanes = ir_option_lanes(deriv->options);
+    for (uint32_t k = 0; k < n * lanes; k++) {
+        uint32_t i = k % n;
         const char *name = base->param_names[i];
         if (!deriv->in_active[i]) continue;
         CHECK_INTERNAL(ir_can_be_active(base->params[i]));
@@ -233,7 +235,9 @@ static void add_results(Signature *signature, const IrFunc *base) {
 
 static void add_active_results(Signature *signature, const IrDeriv *deriv) {
     const IrFunc *base = deriv->base;
-    for (uint32_t i = 0; i < base->nresults; i++) {
+    uint32_t n = base->nresults, lanes = ir_option_lanes(deriv->options);
+    for (uint32_t k = 0; k < n * lanes; k++) {
+        uint32_t i = k % n;
         if (!deriv->out_active[i]) continue;
         CHECK_INTERNAL(ir_can_be_active(base->results[i]));
         add_type(signature, base->results[i], "seed");
@@ -242,7 +246,7 @@ static void add_active_results(Signature *signature, const IrDeriv *deriv) {
 
 static void deriv_signature(IrModule *module, const IrDeriv *deriv, Signature *in, Signature *out) {
     const IrFunc *base = deriv->base;
-    uint32_t room = 2 * (base->nparams + base->nresults) + 1;
+    uint32_t room = (1 + ir_option_lanes(deriv->options)) * (base->nparams + base->nresults) + 1;
     *in = new_signature(module, room);
     *out = new_signature(module, room);
     switch (deriv->mode) {

@@ -6,19 +6,21 @@
    out as that of its first; the shadow of what is only read gets the cotangent added.  Parts that
    are no floats are zero in returned derivatives and stay as they are in shadows.
 
-   A request of width N runs the derivative for each lane: a few lanes unrolled, so that their
-   primal parts become one, and a BUILD over these groups where N is larger. */
+   A request of width N has a few lanes at once in the derivative, where primal parts are there once,
+   and a BUILD over such groups where N is larger.  A reverse pass, which has no primal part, is called
+   for each lane. */
 #include "lower/internal.h"
 
 #include <string.h>
 
-enum { UNROLLED_LANES = 4 };
+enum { UNROLLED_LANES = IR_MAX_LANES };
 
 typedef struct Deriv {
     Fn *f;
     const DerivSpec *spec;
     const Instance *base;
     IrFunc *base_func, *func;
+    uint32_t lanes; /* at once, of FUNC */
     uint8_t *in_active, *out_active; /* of the flattened base */
     uint32_t *param_at;              /* where each base parameter begins, captures included */
     uint32_t *final_at;              /* of mut ones, among the base's results */
@@ -179,23 +181,30 @@ static void conjugate(const Deriv *d, Vals linear) {
     }
 }
 
-/* The results of a call: those of the base, the linear ones. */
-static Lane call_lane(const Deriv *d, IrValue *lane) {
+/* The results of a call in as many lanes as it has: those of the base, the linear ones of each lane.
+ */
+static void call_lanes(const Deriv *d, IrValue *const *lanes, Lane *got) {
     DerivPart part = d->spec->part;
     Operands args = {0};
     if (part == DERIV_PART_REVERSE) vec_push(&args, slot_value(d, ROLE_TAPE, 0).at[0]);
     else add_primal(d, &args);
-    if (part == DERIV_PART_JVP) add_tangents(d, lane, &args);
-    if (part == DERIV_PART_GRAD || part == DERIV_PART_REVERSE) add_cotangents(d, lane, &args);
+    for (uint32_t k = 0; k < d->lanes; k++) {
+        if (part == DERIV_PART_JVP) add_tangents(d, lanes[k], &args);
+        if (part == DERIV_PART_GRAD || part == DERIV_PART_REVERSE)
+            add_cotangents(d, lanes[k], &args);
+    }
     CHECK_INTERNAL(args.len == d->func->nparams);
     IrInst *call = irb_call(&d->f->b, d->func, args.at);
     vec_free(&args);
     Vals all = vals_new(d->f->lw, call->nresults);
     for (uint32_t i = 0; i < all.n; i++) all.at[i] = call->results[i];
     uint32_t nprimal = part == DERIV_PART_REVERSE ? 0 : d->base_func->nresults;
-    Lane lane_of = {vals_slice(all, 0, nprimal), vals_slice(all, nprimal, all.n - nprimal)};
-    if (d->spec->holomorphic) conjugate(d, lane_of.linear);
-    return lane_of;
+    uint32_t nlinear = (all.n - nprimal) / d->lanes;
+    for (uint32_t k = 0; k < d->lanes; k++) {
+        got[k] = (Lane){vals_slice(all, 0, nprimal),
+                        vals_slice(all, nprimal + k * nlinear, nlinear)};
+        if (d->spec->holomorphic) conjugate(d, got[k].linear);
+    }
 }
 
 /* ---- from the call to the wrapper's linear results ---- */
@@ -302,21 +311,21 @@ static Shape *linear_shape(const Deriv *d) {
 /* COUNT lanes from FIRST_LANE on (NULL: 0). */
 static Lane run_unrolled(const Deriv *d, IrValue *first_lane, uint32_t count) {
     Vals lanes[UNROLLED_LANES];
-    Lane first = {0};
+    Lane got[UNROLLED_LANES];
+    IrValue *at[UNROLLED_LANES];
     for (uint32_t k = 0; k < count; k++) {
-        IrValue *lane = emit_int(d->f, k);
-        if (first_lane) lane = emit_add(d->f, first_lane, lane);
-        Lane got = call_lane(d, lane);
-        if (!k) first = got;
-        lanes[k] = linear_of(d, &got, lane);
+        at[k] = emit_int(d->f, k);
+        if (first_lane) at[k] = emit_add(d->f, first_lane, at[k]);
     }
+    for (uint32_t k = 0; k < count; k += d->lanes) call_lanes(d, at + k, got + k);
+    for (uint32_t k = 0; k < count; k++) lanes[k] = linear_of(d, &got[k], at[k]);
     Vals out = vals_new(d->f->lw, lanes[0].n);
     for (uint32_t i = 0; i < out.n; i++) {
         IrValue *row[UNROLLED_LANES];
         for (uint32_t k = 0; k < count; k++) row[k] = lanes[k].at[i];
         out.at[i] = irb_pack(&d->f->b, count, row);
     }
-    return (Lane){first.primal, out};
+    return (Lane){got[0].primal, out};
 }
 
 static Vals base_results(const Deriv *d) {
@@ -376,18 +385,28 @@ static Vals run_groups(const Deriv *d, uint32_t size) {
     return all;
 }
 
+/* How many lanes make a group: all, or the most that divide them. */
+static uint32_t group_size(const DerivSpec *spec) {
+    uint32_t size = UNROLLED_LANES;
+    if (!spec->width || spec->part == DERIV_PART_FORWARD) return 1;
+    if (spec->width <= UNROLLED_LANES) return spec->width;
+    while (spec->width % size) size--;
+    return size;
+}
+
 static Lane run(const Deriv *d) {
-    uint32_t width = d->spec->width, size = UNROLLED_LANES;
+    uint32_t width = d->spec->width;
     if (!width || d->spec->part == DERIV_PART_FORWARD) {
-        Lane got = call_lane(d, NULL);
+        IrValue *none = NULL;
+        Lane got;
+        call_lanes(d, &none, &got);
         if (d->spec->part == DERIV_PART_FORWARD) return got;
         return (Lane){got.primal, linear_of(d, &got, NULL)};
     }
     if (width <= UNROLLED_LANES) return run_unrolled(d, NULL, width);
-    while (width % size) size--;
     Lane all = {.primal = {0}};
     if (d->spec->part != DERIV_PART_REVERSE) all.primal = base_results(d);
-    all.linear = run_groups(d, size);
+    all.linear = run_groups(d, group_size(d->spec));
     return all;
 }
 
@@ -451,8 +470,9 @@ void lower_deriv(Lower *lw, const Instance *inst) {
     d.ncaptures = d.base->ncaptures;
     CHECK_INTERNAL(inst->ncaptures == d.ncaptures);
     find_active(&d);
+    d.lanes = inst->deriv->part == DERIV_PART_REVERSE ? 1 : group_size(inst->deriv);
     d.func = ir_deriv(lw->module, mode_of(d.spec->part), d.base_func, d.in_active, d.out_active,
-                      (d.spec->strong_zero ? IR_STRONG_ZERO : 0u) |
+                      (d.spec->strong_zero ? IR_STRONG_ZERO : 0u) | ir_lanes_option(d.lanes) |
                           ir_checkpoint_option(d.spec->checkpoint));
     Vals all = {func->body->params, func->nparams};
     for (uint32_t p = 0; p < d.ncaptures; p++) at += shape_count(lw, inst->params[p]->type);
