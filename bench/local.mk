@@ -11,13 +11,18 @@ bench_kernels = \
 
 # The programs of the suite: tests/tools/suite-tests.sh builds them too.
 bench_suite = \
+  %D%/suite/aims.tsv \
   %D%/suite/ba.c \
   %D%/suite/brusselator.c \
   %D%/suite/burgers.c \
+  %D%/suite/cases.tsv \
   %D%/suite/gmm.c \
+  %D%/suite/growth.awk \
+  %D%/suite/growth.tsv \
   %D%/suite/hand_both.h \
   %D%/suite/hand_complicated.c \
   %D%/suite/hand_simple.c \
+  %D%/suite/judge.awk \
   %D%/suite/kmeans.c \
   %D%/suite/kmeans_sparse.c \
   %D%/suite/lbm.c \
@@ -27,6 +32,12 @@ bench_suite = \
   %D%/suite/lstm.c \
   %D%/suite/mlp.c \
   %D%/suite/nbody.c \
+  %D%/suite/nest.awk \
+  %D%/suite/nest.c \
+  %D%/suite/nesting.awk \
+  %D%/suite/part.sh \
+  %D%/suite/peers.awk \
+  %D%/suite/peers.py \
   %D%/suite/speelpenning.c \
   %D%/suite/suite.c \
   %D%/suite/suite.h

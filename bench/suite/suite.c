@@ -3,9 +3,10 @@
        NAME [-d FOLDER] check PROBLEM      compare with FOLDER/golden/PROBLEM.*
        NAME [-d FOLDER] agree SIZES...     compare ADL with C
        NAME [-d FOLDER] [-t SECONDS] [-r ROUNDS] [-a] [-p] time SIZES...
+       NAME blas                           name the kernels that OpenBLAS chose
 
    SIZES is a list such as 10,25,1000.  `check` and `agree` print lines of TAP without numbers.
-   `time` prints tab-separated rows, which suite/table.awk completes: for each part and size the
+   `time` prints tab-separated rows, which judge.awk completes: for each part and size the
    sides take turns (ADL, C, fast C) on the same memory, the parts too, and ratios are taken within
    a round.  Times are those of the processor, on one thread.
 
@@ -20,6 +21,8 @@
 #include <unistd.h>
 
 #include "suite.h"
+
+extern char *openblas_get_corename(void) __attribute__((weak));
 
 enum { SIDES = 3, ADL = 0, C = 1, FAST_C = 2, ROUNDS_MAX = 101, ARRAYS_MAX = 32 };
 
@@ -72,7 +75,7 @@ static void held_add(Held *held, int64_t bytes) {
 }
 
 double *take(int64_t count) {
-    void *memory = malloc((size_t)count * sizeof(double));
+    void *memory = aligned_alloc(64, ((size_t)count * sizeof(double) + 63) / 64 * 64);
     if (!memory) die("out of memory");
     held_add(&c_held, (int64_t)malloc_usable_size(memory));
     return memory;
@@ -387,7 +390,7 @@ int main(int argc, char **argv) {
         if (option == 'p') options.threads = true;
         if (option == '?') return 2;
     }
-    if (optind + 2 > argc) die("what is to be done?");
+    if (optind >= argc) die("what is to be done?");
     if (options.rounds < 1 || options.rounds > ROUNDS_MAX) options.rounds = ROUNDS_MAX;
     if (keep) {
         mallopt(M_MMAP_MAX, 0);
@@ -396,6 +399,8 @@ int main(int argc, char **argv) {
     }
     adl_set_num_threads(1);
     const char *mode = argv[optind], *slash = strrchr(argv[0], '/');
+    if (strcmp(mode, "blas") == 0)
+        printf("%s\n", openblas_get_corename ? openblas_get_corename() : "-");
     for (int i = optind + 1; i < argc; i++) {
         if (strcmp(mode, "check") == 0) right &= check(argv[i]);
         else if (strcmp(mode, "agree") == 0) right &= agree(argv[i]);
