@@ -34,6 +34,7 @@ test_scripts = \
   tests/tools/diag-tests.sh \
   tests/tools/doc-tests.sh \
   tests/tools/example-tests.sh \
+  tests/tools/forms-tests.sh \
   tests/tools/generated-tests.sh \
   tests/tools/ranks.sh \
   tests/tools/suite-tests.sh
@@ -104,7 +105,7 @@ TESTS += $(test_scripts)
 
 # What doc-tests.sh and ranks.sh read.
 EXTRA_DIST += lang/reference.md README.md HACKING.md
-EXTRA_DIST += tests/bad tests/c tests/generated tests/tools/generated-tests.awk
+EXTRA_DIST += tests/bad tests/c tests/forms tests/generated tests/tools/generated-tests.awk
 EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/diag tests/cases/ad tests/cases/codegen tests/cases/ir \
   tests/cases/lower tests/cases/opt tests/grad tests/bench-spec
 
