@@ -331,10 +331,16 @@ static void take_round(Run *runs, int parts, int i) {
         run->fast[i] = run->time[ADL][i] / run->time[FAST_C][i];
         for (int side = ADL; side <= C; side++)
             run->to_primal[side][i] = run->time[side][i] / runs[0].time[side][i];
-        if (!options.threads) continue;
-        double one = measure(p, ADL, run, CLOCK_MONOTONIC);
+    }
+}
+
+/* One thread to two: behind the other rounds, since a waiting thread takes time of the processor.
+ */
+static void take_threads_round(Run *runs, int parts, int i) {
+    for (int p = 0; p < parts; p++) {
+        double one = measure(p, ADL, &runs[p], CLOCK_MONOTONIC);
         adl_set_num_threads(2);
-        run->threads[i] = one / measure(p, ADL, run, CLOCK_MONOTONIC);
+        runs[p].threads[i] = one / measure(p, ADL, &runs[p], CLOCK_MONOTONIC);
         adl_set_num_threads(1);
     }
 }
@@ -373,6 +379,7 @@ static void time_size(const char *name, const char *sizes) {
     while (rounds < options.rounds &&
            (rounds < 5 || now(CLOCK_MONOTONIC) - start < options.seconds * parts))
         take_round(runs, parts, rounds++);
+    for (int i = 0; options.threads && i < rounds; i++) take_threads_round(runs, parts, i);
     for (int p = 0; p < parts; p++) {
         print_row(name, p, sizes, &runs[p], rounds);
         free(runs[p].out);
