@@ -224,6 +224,26 @@ def burgers(p, size, x, rest):
     return loss, x.reshape(2, n, n) * 1.0
 
 
+def lbm(p, size, x, rest):
+    n, steps = size
+    target = rest.reshape(9, n, n)
+    e = [(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)]
+    weights = [4 / 9] + [1 / 9] * 4 + [1 / 36] * 4
+
+    def step(f):
+        g = p.xp.stack([p.xp.roll(f[q], e[q], (0, 1)) for q in range(9)])
+        rho = p.sum(g, 0)
+        u, v = (sum(e[q][a] * g[q] for q in range(9) if e[q][a]) / rho for a in (0, 1))
+        after = []
+        for q in range(9):
+            eu = e[q][0] * u + e[q][1] * v
+            form = 1.0 + 3.0 * eu + 4.5 * eu * eu - 1.5 * (u * u + v * v)
+            after.append((1.0 - 1.2) * g[q] + 1.2 * weights[q] * rho * form)
+        return p.xp.stack(after)
+    return (lambda f: 0.5 * p.sum((p.repeat(step, f, steps) - target) ** 2),
+            x.reshape(9, n, n) * 1.0)
+
+
 def rk4(f, s, h):
     k1 = f(s)
     k2 = f(s + 0.5 * h * k1)
@@ -275,6 +295,7 @@ PROGRAMS = {
     "burgers": (burgers, "more_burgers", lambda n, t: (2 * n * n, 2 * n * n)),
     "gmm": (gmm, "gmm_d2_K5_n1000", lambda d, k, n: (k * (1 + d + d * (d + 1) // 2), n * d + 2)),
     "kmeans": (kmeans, "kmeans_k5_d3_n500", lambda k, d, n: (k * d, n * d)),
+    "lbm": (lbm, "more_lbm", lambda n, t: (9 * n * n, 9 * n * n)),
     "logreg": (logreg, "more_logreg", lambda n, d: (d, n * d + n)),
     "lorenz": (lorenz, "more_lorenz", lambda m, t: (3 * m + 3, 0)),
     "lstm": (lstm, "lstm_l1_c3_b2",
@@ -319,6 +340,9 @@ def problem(name, size, count):
         return numpy.concatenate([1 + rng.random(active - 3), [1.0, 3.0, 20.0]]), None
     if name == "lorenz":
         return numpy.concatenate([1 + rng.random(active - 3), [10.0, 28.0, 8 / 3]]), None
+    if name == "lbm":
+        weights = numpy.repeat([4 / 9] + [1 / 9] * 4 + [1 / 36] * 4, size[0] ** 2)
+        return weights * (1 + 0.01 * rng.random(active)), weights
     if name == "nbody":
         return rng.normal(size=active), rng.random(rest) / rest
     if name == "speelpenning":
