@@ -92,7 +92,7 @@ static IrValue *push_state(Transposer *t, const State *s, IrValue *tape, IrValue
     IrValue **entry = ARENA_ARRAY(t->ad->arena, IrValue *, s->n + 1);
     entry[0] = pos;
     for (uint32_t i = 0; i < s->n; i++) entry[1 + i] = values[i];
-    return irb_tape_push(&t->b, tape, s->n + 1, entry);
+    return schedule_push(&t->b, tape, s->n + 1, entry);
 }
 
 static IrBuilder enter(Transposer *t, IrRegion *region) {
@@ -277,7 +277,7 @@ static Stock put_state(Transposer *t, const State *s, IrValue *condition, IrValu
     IrType types[] = {ir_tape(b->module), ir_scalar(b->module, IR_I64)};
     IrInst *branch = irb_if(b, condition, 2, types);
     IrBuilder outer = enter(t, branch->regions[0]);
-    IrValue *more[] = {irb_tape_push(b, stock.own, s->n + 1, entry), plus(b, stock.nown, 1)};
+    IrValue *more[] = {schedule_push(b, stock.own, s->n + 1, entry), plus(b, stock.nown, 1)};
     irb_yield(b, 2, more);
     irb_at_end(b, branch->regions[1]);
     IrValue *same[] = {stock.own, stock.nown};

@@ -74,7 +74,7 @@ static int64_t known_bytes(IrType type) {
         if (type->dims[k] < 0) return -1;
         bytes *= type->dims[k];
     }
-    return (bytes + 7) / 8 * 8 + 8 * (int64_t)type->rank;
+    return (bytes + 7) / 8 * 8 + 8 * (int64_t)type->rank + 8;
 }
 
 static void add_bytes(StrBuf *out, const IrValue *value) {
@@ -94,7 +94,7 @@ static void add_bytes(StrBuf *out, const IrValue *value) {
         strbuf_add(out, " * ");
         add_size(out, value, k);
     }
-    strbuf_printf(out, " + %u bytes", 8 * rank);
+    strbuf_printf(out, " + %u bytes", 8 * rank + 8);
 }
 
 /* How often a scope is entered. */

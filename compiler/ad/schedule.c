@@ -77,6 +77,12 @@ IrValue *schedule_root(IrBuilder *b, IrValue *n) {
     return irb_binary(b, IR_ADD, irb_cast(b, irb_math(b, IR_MATH_SQRT, &x), IR_I64), irb_int(b, 1));
 }
 
+IrValue *schedule_push(IrBuilder *b, IrValue *tape, uint32_t n, IrValue *const *entry) {
+    IrValue *pushed = irb_tape_push(b, tape, n, entry);
+    pushed->def->flags |= IR_TAPE_COPIES;
+    return pushed;
+}
+
 IrValue *schedule_thin(IrBuilder *b, IrValue *tape, IrValue *kept, uint32_t n,
                        const IrType *types) {
     IrValue *inits[] = {tape, irb_tape_new(b)};
@@ -85,7 +91,7 @@ IrValue *schedule_thin(IrBuilder *b, IrValue *tape, IrValue *kept, uint32_t n,
     irb_at_end(b, off->regions[0]);
     IrInst *pop = irb_tape_pop(b, off->regions[0]->params[1], n, types);
     IrValue *next[] = {pop->results[0],
-                       irb_tape_push(b, off->regions[0]->params[2], n, pop->results + 1)};
+                       schedule_push(b, off->regions[0]->params[2], n, pop->results + 1)};
     irb_yield(b, 2, next);
     *b = outer;
     IrInst *on = irb_loop(b, kept, 2, off->results, false);
@@ -97,7 +103,7 @@ IrValue *schedule_thin(IrBuilder *b, IrValue *tape, IrValue *kept, uint32_t n,
     IrInst *branch = irb_if(b, irb_binary(b, IR_EQ, odd, irb_int(b, 0)), 1, &type);
     IrBuilder body = *b;
     irb_at_end(b, branch->regions[0]);
-    IrValue *pushed = irb_tape_push(b, params[1], n, pop->results + 1);
+    IrValue *pushed = schedule_push(b, params[1], n, pop->results + 1);
     irb_yield(b, 1, &pushed);
     irb_at_end(b, branch->regions[1]);
     irb_yield(b, 1, &params[1]);

@@ -9,6 +9,8 @@
 IrValue *schedule_next(IrBuilder *b, IrValue *pos, IrValue *end, IrValue *free);
 /* How many checkpoints `sqrt` keeps of N trips. */
 IrValue *schedule_root(IrBuilder *b, IrValue *n);
+/* A push of an entry that is popped and pushed again while the tape lives on: by copy. */
+IrValue *schedule_push(IrBuilder *b, IrValue *tape, uint32_t n, IrValue *const *entry);
 /* Of KEPT entries of TYPES on TAPE, the first, third, ... stay. */
 IrValue *schedule_thin(IrBuilder *b, IrValue *tape, IrValue *kept, uint32_t n, const IrType *types);
 

@@ -28,6 +28,7 @@ typedef struct IrCParam {
     IrType type;
     int32_t param, result; /* IR indices, or -1 */
     int64_t tape;          /* of a tape: a number for what it is of; 0: of anything */
+    bool kept; /* of an array: the caller leaves it as it is while a tape lives, which may refer to it */
     uint32_t rank;
     IrCDim dims[IR_MAX_RANK];
     const char *role;      /* for the comment: "Active, read", "Duplicated, added to" ... */

@@ -48,6 +48,9 @@ typedef enum IrReduce {
 
 enum { IR_LOOP_EXIT = 1 };                        /* flags of LOOP */
 enum { IR_CONTRACT_TA = 1, IR_CONTRACT_TB = 2 };  /* flags of CONTRACT */
+/* Flag of TAPE_PUSH: arrays are copied onto the tape.  Without it the tape may hold the block of an
+   array, until its own end: for what is pushed and popped many times that would be too long. */
+enum { IR_TAPE_COPIES = 1 };
 
 typedef enum IrTypeKind { IR_T_SCALAR, IR_T_ARRAY, IR_T_STR, IR_T_ACC, IR_T_TAPE } IrTypeKind;
 

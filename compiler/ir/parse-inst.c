@@ -214,6 +214,7 @@ static void parse_flag_words(IrParser *p, Draft *d, char part) {
     if (part == 'X' && ir_take_word(p, "exit")) d->inst.flags |= IR_LOOP_EXIT;
     if (part == 'C' && ir_take_word(p, "ta")) d->inst.flags |= IR_CONTRACT_TA;
     if (part == 'C' && ir_take_word(p, "tb")) d->inst.flags |= IR_CONTRACT_TB;
+    if (part == 'B' && ir_take_word(p, "copies")) d->inst.flags |= IR_TAPE_COPIES;
 }
 
 static void parse_part(IrParser *p, Draft *d, char part) {
@@ -236,7 +237,8 @@ static void parse_part(IrParser *p, Draft *d, char part) {
     case 'M': parse_math(p, d); break;
     case 'Q': parse_reduction(p, d); break;
     case 'X':
-    case 'C': parse_flag_words(p, d, part); break;
+    case 'C':
+    case 'B': parse_flag_words(p, d, part); break;
     case 'T': d->inst.text = ir_parse_string(p); break;
     case 'G': d->inst.flags = (uint32_t)ir_parse_int(p); break;
     case 'D': d->inst.imm = ir_parse_int(p); break;

@@ -193,6 +193,7 @@ static void print_flag_words(Cursor *c, char part) {
     if (part == 'X' && (flags & IR_LOOP_EXIT)) strbuf_add(c->out, "exit ");
     if (part == 'C' && (flags & IR_CONTRACT_TA)) strbuf_add(c->out, "ta ");
     if (part == 'C' && (flags & IR_CONTRACT_TB)) strbuf_add(c->out, "tb ");
+    if (part == 'B' && (flags & IR_TAPE_COPIES)) strbuf_add(c->out, "copies ");
     if (part == 'Q')
         strbuf_add(c->out, flags <= IR_ARGMAX ? ir_reduce_name((IrReduce)flags) : "none");
 }
@@ -220,7 +221,8 @@ static void print_part(Cursor *c, char part) {
         break;
     case 'Q':
     case 'X':
-    case 'C': print_flag_words(c, part); break;
+    case 'C':
+    case 'B': print_flag_words(c, part); break;
     case 'T': print_text(c->out, inst->text); break;
     case 'G': strbuf_printf(c->out, "%" PRIu32, inst->flags); break;
     case 'D': strbuf_printf(c->out, "%" PRId64, inst->imm); break;

@@ -19,6 +19,7 @@ const char *ir_syntax(IrOp op) {
     case IR_ASSIGN: return "A start H step H, A";
     case IR_TRANSPOSE: return "A P";
     case IR_CONTRACT: return "C R";
+    case IR_TAPE_PUSH: return "B R";
     case IR_CHECK: return "G T R";
     case IR_CHECK_INDEX:
     case IR_RUNTIME: return "T R";
@@ -40,6 +41,7 @@ uint32_t ir_syntax_uses(IrOp op) {
         case 'Q':
         case 'X':
         case 'C':
+        case 'B':
         case 'G': uses |= IR_USES_FLAGS; break;
         case 'T': uses |= IR_USES_TEXT; break;
         default: break;

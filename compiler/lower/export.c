@@ -172,6 +172,13 @@ static const DerivSlot *param_slot(const Instance *inst, uint32_t i) {
     return inst->deriv && i >= inst->ncaptures ? &inst->deriv->params[i - inst->ncaptures] : NULL;
 }
 
+/* Does the option `unmodified` name it? */
+static bool is_kept(const Instance *inst, uint32_t i) {
+    const DerivSlot *slot = param_slot(inst, i);
+    return slot && slot->role == ROLE_PRIMAL && inst->deriv->unmodified &&
+           inst->deriv->unmodified[slot->of];
+}
+
 static const char *param_role(Signature *s, const Instance *inst, uint32_t i) {
     const DerivSlot *slot = param_slot(inst, i);
     bool mut = inst->params[i]->mut;
@@ -186,10 +193,9 @@ static const char *param_role(Signature *s, const Instance *inst, uint32_t i) {
     const Instance *base = slot ? inst->deriv->base_instance : inst;
     uint8_t act = slot ? inst->deriv->act[slot->of] : base->act ? base->act[i] : ACT_CONST;
     if (!inst->params[i]->type->has_floats) return mut ? "read and overwritten" : "read";
-    bool kept = slot && inst->deriv->unmodified && inst->deriv->unmodified[slot->of];
     return module_text(s->lw, "%s, %s%s", act_name((ActKind)act),
                        mut ? "read and overwritten" : "read",
-                       kept ? "; not to be written while the tape is used" : "");
+                       is_kept(inst, i) ? "; not to be written while the tape is used" : "");
 }
 
 typedef struct Adding {
@@ -216,6 +222,7 @@ static void add_param_leaf(void *data, uint32_t leaf, const char *name) {
                                        : IR_C_SCALAR;
     if (own->kind == IR_T_TAPE)
         p.tape = tape_kind_of_param(a->s->lw, a->inst, a->at, a->tapes++);
+    p.kept = p.kind == IR_C_ARRAY && is_kept(a->inst, a->at);
     set_dims(a->s, &p, own, true);
     vec_push(&a->s->params, p);
 }

@@ -29,6 +29,8 @@ static void note_shared(IrInst *inst, void *data) {
     for (uint32_t k = 0; k < inst->noperands; k++) {
         const IrValue *root = mem_root(v->f, inst->operands[k]);
         bool keeps = root && mem_consumes(v->p->plan, inst, k) && !mem_writes(inst, k);
+        bool held = inst->op == IR_TAPE_PUSH && k > 0 && !(inst->flags & IR_TAPE_COPIES);
+        if (root && held) v->shared[root->id] = true;
         if (keeps && !plan_of(v, inst)->take[k]) v->shared[root->id] = true;
     }
 }

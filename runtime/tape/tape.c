@@ -257,6 +257,16 @@ void *adl__tape_keep(AdlContext *context, AdlTape *tape, const void *data, int64
     return kept;
 }
 
+int32_t adl__tape_hold(AdlContext *context, AdlTape *tape, const void *data, int64_t bytes) {
+    if (!data || block_is_foreign(context, data)) return 0;
+    AdlBlock *block = block_of(data);
+    int64_t refs = __atomic_load_n(&block->refs, __ATOMIC_RELAXED);
+    if (refs == ADL_REFS_STATIC) return 1;
+    /* A header with a spare name is that of a caller's memory. */
+    if (refs == ADL_REFS_STACK || block->spare || bytes < block->bytes / 2) return 0;
+    return adl__tape_keep(context, tape, data, bytes) != NULL;
+}
+
 /* Adds INNER to what TAPE holds; the reference, if INNER is counted, is the caller's. */
 static bool hold_tape(AdlContext *context, AdlTape *tape, AdlTape *inner) {
     lock_take(&tape->lock);

@@ -296,6 +296,26 @@ static void test_kept_memory(void)
     FINE(adl_tape_free(&holding));
 }
 
+/* Large enough not to be copied. */
+static void test_borrowed_memory(void)
+{
+    enum { ROWS = 30, COLUMNS = 40, ALL = ROWS * COLUMNS };
+    double w[ALL], v[COLUMNS], y[ROWS], seed[ROWS], dW[ALL], dv[COLUMNS], eW[ALL], ev[COLUMNS];
+    adl_tape *borrowing = NULL, *holding = NULL;
+    fill(ALL, w, 0.1);
+    fill(COLUMNS, v, -0.3);
+    fill(ROWS, seed, 1.0);
+    FINE(layer_borrow(ROWS, COLUMNS, w, v, &borrowing, y));
+    FINE(layer_forward(ROWS, COLUMNS, w, v, &holding, y));
+    EXPECT(adl_tape_bytes(borrowing) + sizeof w <= adl_tape_bytes(holding));
+    FINE(layer_return(ROWS, COLUMNS, seed, borrowing, dW, dv));
+    memset(w, 0, sizeof w);
+    FINE(layer_reverse(ROWS, COLUMNS, seed, holding, eW, ev));
+    EXPECT(!memcmp(dW, eW, sizeof dW) && !memcmp(dv, ev, sizeof dv));
+    FINE(adl_tape_free(&borrowing));
+    FINE(adl_tape_free(&holding));
+}
+
 /* What is overwritten is kept: bytes in proportion to the steps. */
 static void test_tapes_of_loops(void)
 {
@@ -597,6 +617,7 @@ int main(int argc, char **argv)
     run("pulls of several widths on one tape", test_widths_of_pulls);
     run("shadows of results", test_result_shadows);
     run("memory that the caller keeps", test_kept_memory);
+    run("memory that a tape borrows", test_borrowed_memory);
     run("tapes of loops", test_tapes_of_loops);
     run("tangents of tapes", test_tangents_of_tapes);
     run("tapes that are refused", test_tapes_refused);

@@ -166,6 +166,43 @@ static AdlTape *make_exported(void) {
     return tape;
 }
 
+/* What ends before the tape may, and a small part of a block, are not held. */
+START_TEST(a_tape_holds_blocks) {
+    AdlContext context;
+    failing_install(0);
+    adl__context_begin(&context);
+    AdlTape *tape = adl__tape_new(&context, 1);
+    double *data = adl__alloc(&context, 1000), caller[4];
+    const void *foreign[] = {caller};
+    struct {
+        AdlBlock block;
+        double data[4];
+    } fixed = {.block = {.refs = ADL_REFS_STATIC}}, stack = {.block = {.refs = ADL_REFS_STACK}},
+      written = {.block = {.refs = 1, .spare = 1, .owner = &context}};
+    context.foreign = foreign;
+    context.foreign_count = 1;
+    ck_assert_int_eq(adl__tape_hold(&context, tape, NULL, 1000), 0);
+    ck_assert_int_eq(adl__tape_hold(&context, tape, caller, 32), 0);
+    ck_assert_int_eq(adl__tape_hold(&context, tape, stack.data, 32), 0);
+    ck_assert_int_eq(adl__tape_hold(&context, tape, written.data, 32), 0);
+    ck_assert_int_eq(adl__tape_hold(&context, tape, data, 499), 0);
+    ck_assert_uint_eq(adl_tape_bytes(tape), 0);
+    ck_assert_int_eq(adl__tape_hold(&context, tape, fixed.data, 32), 1);
+    ck_assert_uint_eq(adl_tape_bytes(tape), 0);
+    ck_assert(adl__unique(&context, data));
+    ck_assert_int_eq(adl__tape_hold(&context, tape, data, 500), 1);
+    ck_assert_uint_eq(adl_tape_bytes(tape), 1000);
+    ck_assert(!adl__unique(&context, data));
+    adl__release(&context, data);
+    data[124] = 2.5;
+    adl__tape_export(&context, tape, 0);
+    ck_assert_int_eq(adl__context_end(&context, 0), 0);
+    ck_assert(data[124] == 2.5);
+    ck_assert_int_eq(adl_tape_free(&tape), ADL_OK);
+    ck_assert_int_eq(failing_remove(), 0);
+}
+END_TEST
+
 START_TEST(a_tape_outlives_its_context) {
     failing_install(0);
     AdlTape *tape = make_exported();
@@ -360,6 +397,7 @@ TCase *tests_of_tapes(void) {
     tcase_add_test(tests, empty_and_impossible_entries);
     tcase_add_test(tests, a_tape_keeps_arrays);
     tcase_add_test(tests, a_tape_copies_memory_of_the_caller);
+    tcase_add_test(tests, a_tape_holds_blocks);
     tcase_add_test(tests, a_tape_outlives_its_context);
     tcase_add_test(tests, several_threads_read_one_tape);
     tcase_add_test(tests, several_threads_share_one_context);

@@ -54,9 +54,17 @@ static void add_export(IrModule *m) {
     e->func->flags |= IR_FUNC_ROOT;
     e->params = ARENA_ARRAY(m->arena, IrCParam, 3);
     e->nparams = 3;
-    e->params[0] = (IrCParam){IR_C_SIZE, "n", ir_scalar(m, IR_I64), -1, -1, 0, 0, {{0}}, NULL};
-    e->params[1] = (IrCParam){IR_C_ARRAY, "x", vector, 0, -1, 0, 1, {{-1, 0, "n"}}, NULL};
-    e->params[2] = (IrCParam){IR_C_OUT, "result", f64, -1, 0, 0, 0, {{0}}, NULL};
+    e->params[0] = (IrCParam){
+        .kind = IR_C_SIZE, .name = "n", .type = ir_scalar(m, IR_I64), .param = -1, .result = -1};
+    e->params[1] = (IrCParam){.kind = IR_C_ARRAY,
+                              .name = "x",
+                              .type = vector,
+                              .param = 0,
+                              .result = -1,
+                              .rank = 1,
+                              .dims = {{-1, 0, "n"}}};
+    e->params[2] = (IrCParam){
+        .kind = IR_C_OUT, .name = "result", .type = f64, .param = -1, .result = 0};
     vec_push(&m->exports, e);
 }
 

@@ -1,8 +1,8 @@
 /* The C interface: a wrapper for each export makes a context, looks at the arguments, calls, puts
-   the results where the caller wants them.  Memory that is read has no block; memory that is
-   written
+   the results where the caller wants them.  Memory that is read has no block.  Memory that is written
    (`mut`) gets a header on the stack that looks like a block with one name more than is counted, so
-   that it is written in place and never freed. */
+   that it is written in place and never freed; memory that the caller keeps as it is while a tape
+   lives, one that looks like that of a constant, so that the tape need not copy it. */
 #include "codegen/cpu/entry.h"
 
 #include <string.h>
@@ -170,24 +170,37 @@ static void store_header(Wrapper *w, LLVMValueRef header, size_t offset, LLVMVal
     LLVMBuildStore(w->f.e->b, value, emit_offset(w->f.e, header, (int64_t)offset));
 }
 
-/* The block of memory that the caller lets us write to. */
-static LLVMValueRef borrowed_block(Wrapper *w) {
+/* A header on the stack with so many names. */
+static LLVMValueRef header_with(Wrapper *w, int64_t refs) {
     Emit *e = w->f.e;
     LLVMTypeRef type = LLVMArrayType2(e->i64, sizeof(AdlBlock) / 8);
     LLVMValueRef header = gen_alloca(&w->f, type, NULL, 64, "block");
     LLVMBuildMemSet(e->b, header, LLVMConstInt(e->i8, 0, false), gen_int(e, sizeof(AdlBlock)), 64);
-    store_header(w, header, offsetof(AdlBlock, refs), gen_int(e, 1));
-    store_header(w, header, offsetof(AdlBlock, spare), gen_int(e, 1));
+    store_header(w, header, offsetof(AdlBlock, refs), gen_int(e, refs));
+    return header;
+}
+
+/* The block of memory that the caller lets us write to. */
+static LLVMValueRef borrowed_block(Wrapper *w) {
+    LLVMValueRef header = header_with(w, 1);
+    store_header(w, header, offsetof(AdlBlock, spare), gen_int(w->f.e, 1));
     store_header(w, header, offsetof(AdlBlock, owner), w->f.context);
-    return emit_offset(e, header, (int64_t)sizeof(AdlBlock));
+    return emit_offset(w->f.e, header, (int64_t)sizeof(AdlBlock));
+}
+
+/* The block of memory that nobody writes to. */
+static LLVMValueRef constant_block(Wrapper *w) {
+    return emit_offset(w->f.e, header_with(w, ADL_REFS_STATIC), (int64_t)sizeof(AdlBlock));
 }
 
 static void take_array(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
     Emit *e = w->f.e;
     LLVMValueRef *dims = sizes_of(w, param);
-    bool writable = param->kind == IR_C_MUT && !mem_is_small(w->func->params[param->param]);
-    Val val = entry_array(&w->f, w->func->params[param->param], given,
-                          writable ? borrowed_block(w) : emit_null(e), dims);
+    bool small = mem_is_small(w->func->params[param->param]);
+    LLVMValueRef block = emit_null(e);
+    if (param->kind == IR_C_MUT && !small) block = borrowed_block(w);
+    if (param->kept && !small) block = constant_block(w);
+    Val val = entry_array(&w->f, w->func->params[param->param], given, block, dims);
     LLVMValueRef some =
         LLVMBuildICmp(e->b, LLVMIntNE, gen_count(&w->f, &val, param->type), gen_int(e, 0), "");
     refuse(w, LLVMBuildAnd(e->b, is_null(e, given), some, ""), param->name, "is NULL");

@@ -2,14 +2,18 @@
    and reading are a few instructions on these; the tape's own fields are brought up to date where
    the runtime is called and where a tape leaves the program.
 
-   An entry's scalars stand together, 8 bytes each, then the sizes of its arrays; the elements of
-   the arrays stand before, in order, so that the reader, coming from above, knows the sizes first.
-   Arrays read from a tape are views of its memory. */
+   An entry's scalars stand together, 8 bytes each, and of each array its sizes and an address.  Where
+   the tape holds the array's block, that is the address of the elements; else it is NULL, and the
+   elements stand before, in order, so that the reader, coming from above, knows the sizes first.
+   Arrays read from a tape are views of its memory, or of what it holds. */
 #include "codegen/cpu/gen.h"
 
 #include "runtime/layout.h"
 
 enum { CUR, END, CHUNK };
+
+/* From so many bytes on a tape would rather hold an array than copy it. */
+enum { HOLD_FROM = 1024 };
 
 static Val tape_val(Fn *f, LLVMValueRef tape, LLVMValueRef cur, LLVMValueRef end,
                     LLVMValueRef chunk) {
@@ -103,7 +107,7 @@ static LLVMValueRef array_bytes(Fn *f, const Val *val, IrType type) {
    also those that its type knows: the type that a value is pushed with may know more than the one
    that it is popped with. */
 static uint32_t fixed_words(IrType type) {
-    return type->kind == IR_T_ARRAY ? type->rank : 1;
+    return type->kind == IR_T_ARRAY ? type->rank + 1 : 1;
 }
 
 static void write_word(Fn *f, LLVMValueRef entry, uint32_t word, LLVMValueRef value) {
@@ -111,32 +115,68 @@ static void write_word(Fn *f, LLVMValueRef entry, uint32_t word, LLVMValueRef va
                      8);
 }
 
-static uint32_t write_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrValue *value) {
+static uint32_t write_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrValue *value,
+                            LLVMValueRef address) {
     IrType type = value->type;
     const Val *val = gen_val(f, value);
     if (type->kind == IR_T_SCALAR)
         write_word(f, entry, word++, emit_to_memory(f->e, type->scalar, val->at));
     for (uint32_t k = 0; type->kind == IR_T_ARRAY && k < type->rank; k++)
         write_word(f, entry, word++, val->dims[k]);
+    if (type->kind == IR_T_ARRAY) write_word(f, entry, word++, address);
     return word;
+}
+
+/* A bool: does the tape hold the block of VAL, BYTES long?  NULL: certainly not. */
+static LLVMValueRef hold(Fn *f, const Val *tape, const Val *val, IrType type, LLVMValueRef bytes) {
+    Emit *e = f->e;
+    if (mem_is_small(type) || LLVMIsNull(val->block)) return NULL;
+    LLVMValueRef null = emit_null(e), none = LLVMConstInt(e->i1, 0, false);
+    LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, val->block, null, "");
+    LLVMValueRef large = LLVMBuildICmp(e->b, LLVMIntSGE, bytes, gen_int(e, HOLD_FROM), "");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), ask = gen_block(f, "hold"),
+                      done = gen_block(f, "");
+    LLVMBuildCondBr(e->b, LLVMBuildAnd(e->b, some, large, ""), ask, done);
+    LLVMPositionBuilderAtEnd(e->b, ask);
+    LLVMValueRef args[] = {f->context, tape->at, val->block, bytes};
+    LLVMValueRef held = LLVMBuildICmp(e->b, LLVMIntNE, gen_runtime(f->g, "adl__tape_hold", args, 4),
+                                      emit_int32(e, 0), "");
+    ask = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    LLVMValueRef phi = LLVMBuildPhi(e->b, e->i1, "held");
+    LLVMAddIncoming(phi, &none, &before, 1);
+    LLVMAddIncoming(phi, &held, &ask, 1);
+    return phi;
+}
+
+/* The elements of VAL onto the tape, or their block into its care; the address for the entry. */
+static LLVMValueRef push_array(Fn *f, const IrInst *inst, Val *tape, const Val *val, IrType type) {
+    Emit *e = f->e;
+    LLVMValueRef bytes = array_bytes(f, val, type), count = gen_count(f, val, type);
+    LLVMValueRef held = inst->flags & IR_TAPE_COPIES ? NULL : hold(f, tape, val, type, bytes);
+    if (held) bytes = LLVMBuildSelect(e->b, held, gen_int(e, 0), bytes, "");
+    LLVMValueRef to = reserve(f, tape, bytes);
+    if (held) count = LLVMBuildSelect(e->b, held, gen_int(e, 0), count, "");
+    gen_copy(f, type->scalar, to, val->at, count);
+    return held ? LLVMBuildSelect(e->b, held, val->at, emit_null(e), "") : emit_null(e);
 }
 
 void gen_tape_push(Fn *f, const IrInst *inst) {
     Emit *e = f->e;
     Val tape = *gen_val(f, inst->operands[0]);
+    LLVMValueRef *addresses = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, inst->noperands);
     uint32_t words = 0, word = 0;
     for (uint32_t i = 1; i < inst->noperands; i++) {
         const IrValue *value = ir_resolve(inst->operands[i]);
         words += fixed_words(value->type);
         if (value->type->kind != IR_T_ARRAY) continue;
-        const Val *val = gen_val(f, value);
-        LLVMValueRef to = reserve(f, &tape, array_bytes(f, val, value->type));
-        gen_copy(f, value->type->scalar, to, val->at, gen_count(f, val, value->type));
+        addresses[i] = push_array(f, inst, &tape, gen_val(f, value), value->type);
     }
     if (words) {
         LLVMValueRef entry = reserve(f, &tape, gen_int(e, 8 * (int64_t)words));
         for (uint32_t i = 1; i < inst->noperands; i++)
-            word = write_fixed(f, entry, word, ir_resolve(inst->operands[i]));
+            word = write_fixed(f, entry, word, ir_resolve(inst->operands[i]), addresses[i]);
     }
     gen_set(f, inst->results[0], tape);
 }
@@ -180,6 +220,7 @@ static LLVMValueRef read_word(Fn *f, LLVMTypeRef type, LLVMValueRef entry, uint3
     return load;
 }
 
+/* Of an array: with the address that the entry has. */
 static uint32_t read_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrValue *result) {
     Emit *e = f->e;
     IrType type = result->type;
@@ -191,7 +232,7 @@ static uint32_t read_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrVal
     }
     for (uint32_t k = 0; k < type->rank; k++) dims[k] = read_word(f, e->i64, entry, word++);
     gen_set(f, result,
-            (Val){.at = entry,
+            (Val){.at = read_word(f, e->ptr, entry, word++),
                   .block = emit_null(e),
                   .dims = gen_dims(f, type, dims),
                   .depth = f->groups.len});
@@ -211,7 +252,11 @@ void gen_tape_pop(Fn *f, const IrInst *inst) {
         IrType type = inst->results[i]->type;
         if (type->kind != IR_T_ARRAY) continue;
         Val val = *gen_val(f, inst->results[i]);
-        val.at = back(f, &tape, array_bytes(f, &val, type));
+        LLVMValueRef bytes = array_bytes(f, &val, type);
+        LLVMValueRef here = LLVMBuildICmp(e->b, LLVMIntEQ, val.at, emit_null(e), "");
+        LLVMValueRef below =
+            back(f, &tape, LLVMBuildSelect(e->b, here, bytes, gen_int(e, 0), ""));
+        val.at = LLVMBuildSelect(e->b, here, below, val.at, "");
         gen_set(f, inst->results[i], val);
     }
     gen_set(f, inst->results[0], tape);
