@@ -45,8 +45,11 @@ static bool written_type_floats(FnChecker *f, const InstanceInfo *like, const Fn
     return resolved->has_floats;
 }
 
-static void params_of_decl(FnChecker *f, const FnDecl *decl, const Signature *sig,
+static bool word_width(FnChecker *f, Module *module, const AstActivity *word, uint32_t *width);
+
+static bool params_of_decl(FnChecker *f, const FnDecl *decl, const Signature *sig,
                            DerivParam *params) {
+    bool ok = true;
     for (uint32_t k = 0; k < sig->nparams; k++) {
         AstParam *ast = sig->params[k].ast;
         DerivParam *p = &params[k];
@@ -56,8 +59,9 @@ static void params_of_decl(FnChecker *f, const FnDecl *decl, const Signature *si
         p->floats = !p->function && written_type_floats(f, NULL, decl, ast->type);
         p->declared = ast->act ? (uint8_t)AST_AS(Activity, ast->act)->kind
                                : default_act(p->floats, p->mut);
-        if (ast->act) deriv_word_width(f, AST_AS(Activity, ast->act), &p->width);
+        if (ast->act) ok &= word_width(f, decl->module, AST_AS(Activity, ast->act), &p->width);
     }
+    return ok;
 }
 
 static void params_of_instance(const Instance *inst, DerivParam *params) {
@@ -168,17 +172,16 @@ bool deriv_params(FnChecker *f, const FnValue *base, Span span, uint32_t *n, Der
     if (!sig || sig->failed) return false;
     *n = sig->nparams;
     *out = ARENA_ARRAY(f->c->arena, DerivParam, *n + 1);
-    params_of_decl(f, base->decl, sig, *out);
-    return true;
+    return params_of_decl(f, base->decl, sig, *out);
 }
 
 /* ---- widths ---- */
 
-bool deriv_word_width(FnChecker *f, const AstActivity *word, uint32_t *width) {
+static bool word_width(FnChecker *f, Module *module, const AstActivity *word, uint32_t *width) {
     int64_t n;
     *width = 0;
     if ((word->kind != ACT_BATCH && word->kind != ACT_BATCH_NONEED) || !word->width) return true;
-    bool known = const_eval(f->c, f->module ? f->module : f->c->main, word->width, &n);
+    bool known = const_eval(f->c, module, word->width, &n);
     if (known && n >= 1 && n <= UINT16_MAX) {
         *width = (uint32_t)n;
         return true;
@@ -188,6 +191,10 @@ bool deriv_word_width(FnChecker *f, const AstActivity *word, uint32_t *width) {
                       : "a width must be a constant",
                 (long long)(known ? n : 0));
     return false;
+}
+
+bool deriv_word_width(FnChecker *f, const AstActivity *word, uint32_t *width) {
+    return word_width(f, f->module ? f->module : f->c->main, word, width);
 }
 
 bool deriv_request_width(FnChecker *f, uint32_t option, uint32_t n, const DerivParam *params,

@@ -161,27 +161,29 @@ bool param_is_i64(const AstParam *p) {
 static uint8_t written_act(Checker *c, AstNode *act, Type type, bool mut) {
     if (!act) return activity_default(type, mut);
     AstActivity *a = (AstActivity *)act;
-    if (a->kind == ACT_BATCH || a->kind == ACT_BATCH_NONEED)
-        diag_report(c->diags, DIAG_NOT_YET, act->span, "BatchDuplicated is not supported yet");
-    if (a->kind != ACT_CONST && !type->has_floats && !is_poison(type)) {
+    ActKind kind = a->kind;
+    /* The width is for requests (params_of_decl); apart from it a batch is as one. */
+    if (kind == ACT_BATCH) kind = ACT_DUPLICATED;
+    if (kind == ACT_BATCH_NONEED) kind = ACT_DUPLICATED_NONEED;
+    if (kind != ACT_CONST && !type->has_floats && !is_poison(type)) {
         diag_report(c->diags, DIAG_ACT_INTEGER, act->span, "a value of type %s has no derivative",
                     type_text(c->types, type));
         diag_help(c->diags, (Span){0}, "leave the word out, or write `Const`");
         return ACT_CONST;
     }
-    if (a->kind == ACT_ACTIVE && mut) {
+    if (kind == ACT_ACTIVE && mut) {
         diag_report(c->diags, DIAG_ACT_ACTIVE_MUT, act->span,
                     "`Active` on a `mut` parameter: memory needs a shadow");
         diag_help(c->diags, (Span){0}, "write `Duplicated`");
         return ACT_DUPLICATED;
     }
-    if (a->kind == ACT_DUPLICATED_NONEED && !mut) {
+    if (kind == ACT_DUPLICATED_NONEED && !mut) {
         diag_report(c->diags, DIAG_ACT_NONEED, act->span,
                     "`DuplicatedNoNeed` is for `mut` parameters: a value has no final state");
         diag_help(c->diags, (Span){0}, "write `Duplicated`");
         return ACT_DUPLICATED;
     }
-    return (uint8_t)a->kind;
+    return (uint8_t)kind;
 }
 
 /* Types, sizes and activities of the parameters and the result as DECL writes them. */
