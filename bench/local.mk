@@ -43,7 +43,11 @@ bench_suite = \
   %D%/suite/suite.h
 
 dist_noinst_SCRIPTS += %D%/run %D%/suite/build
-EXTRA_DIST += $(bench_kernels) $(bench_suite) %D%/README.md %D%/RESULTS.md \
+bench_derivatives = \
+  %D%/derivatives/derivatives.c %D%/derivatives/forms.adl %D%/derivatives/part.sh
+
+EXTRA_DIST += $(bench_kernels) $(bench_suite) $(bench_derivatives) \
+  %D%/README.md %D%/RESULTS.md \
   %D%/generate.c %D%/kernels.c %D%/launch.c %D%/reference.c %D%/reference.h \
   %D%/doubling.awk %D%/json.awk %D%/table.awk \
   %D%/programs/small.adl %D%/programs/ten-lines.adl %D%/programs/ten-lines.c
