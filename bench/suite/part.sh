@@ -60,9 +60,11 @@ for name in $(sed 1d "$suite/growth.tsv" | cut -f 1 | uniq); do
   "$work/$name" -t 0.3 -r 7 time $(sizes_of "$name" growth) >>"$work/growth.rows" ||
     echo "bench/run: $name stopped" >&2
 done
-awk -f "$suite/growth.awk" "$suite/growth.tsv" "$work/growth.rows" >"$work/suite_growth.tsv"
-say "Growth: nanoseconds for a unit of work; decade: time to that of a tenth of the work"
-awk -f "$here/table.awk" "$work/suite_growth.tsv"
+if [ -s "$work/growth.rows" ]; then
+  awk -f "$suite/growth.awk" "$suite/growth.tsv" "$work/growth.rows" >"$work/suite_growth.tsv"
+  say "Growth: nanoseconds for a unit of work; decade: time to that of a tenth of the work"
+  awk -f "$here/table.awk" "$work/suite_growth.tsv"
+fi
 
 # Time against nesting depth: 4096 trips in all.
 : >"$work/nest.rows"
@@ -77,9 +79,11 @@ for size in 4096,1 64,2 16,3 8,4 4,6 2,12; do
   "$nest/nest" -t 0.3 -r 7 time $size | sed "s/\$/	${compile:--}/" >>"$work/nest.rows" ||
     echo "bench/run: nest $size stopped" >&2
 done
-awk -f "$suite/nesting.awk" "$work/nest.rows" >"$work/suite_nesting.tsv"
-say "Nesting: 4096 trips of a loop body in loops of that depth; compile: processor's milliseconds"
-awk -f "$here/table.awk" "$work/suite_nesting.tsv"
+if [ -s "$work/nest.rows" ]; then
+  awk -f "$suite/nesting.awk" "$work/nest.rows" >"$work/suite_nesting.tsv"
+  say "Nesting: 4096 trips of a loop body in loops of that depth; compile: processor's milliseconds"
+  awk -f "$here/table.awk" "$work/suite_nesting.tsv"
+fi
 
 # Peers, where they are installed.
 python=$(command -v "${BENCH_PYTHON:-python3}") || python=
