@@ -46,6 +46,11 @@ program mlp check more_mlp
 program nbody check more_nbody
 program speelpenning check more_speelpenning
 
+# The loop nest that is timed against its depth.
+awk -v DEPTH=3 -f bench/suite/nest.awk >"$trial/nest.adl"
+export SUITE_PROGRAMS="$trial"
+program nest agree 8,3 1,3
+
 # A golden value that is wrong in the tenth digit is noticed, by both sides.
 mkdir "$trial/golden"
 ln -s "$ADL_SOURCE_DIR/tests/bench-spec/data" "$trial/data"
