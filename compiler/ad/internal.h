@@ -60,8 +60,8 @@ void ad_activity(Ad *ad, const IrFunc *base, const uint8_t *in_active, const uin
                  Bitset *active);
 /* Does result R of a call of FUNC depend on parameter P in a way that has a derivative? */
 bool ad_depends(Ad *ad, IrFunc *func, uint32_t p, uint32_t r);
-/* Warns of requests in the first N functions, those of the source, whose derivatives are zero whatever
-   the arguments are. */
+/* Warns of requests in the first N functions, those of the source, whose derivatives are zero
+   whatever the arguments are. */
 void ad_warn_of_zeros(Ad *ad, uint32_t n);
 /* Values of BASE (by id) that depend on PARAM so. */
 void ad_varied(Ad *ad, const IrFunc *base, uint32_t param, Bitset *varied);
@@ -70,6 +70,9 @@ void ad_varied(Ad *ad, const IrFunc *base, uint32_t param, Bitset *varied);
 uint32_t ad_math_mask(Ad *ad, IrMath fn, IrScalar scalar);
 /* Removes unused pure instructions. */
 void ad_clean(IrFunc *func);
+/* PRODUCT, or 0 where NONE of it counts and it is NaN.  Elsewhere it is the product that is zero,
+   so that the derivative of this is that of a product. */
+IrValue *ad_zero_for_nan(IrBuilder *b, IrValue *product, IrValue *none);
 
 /* ---- the mixed function ---- */
 
@@ -189,12 +192,23 @@ void cut_free(Cut *cut);
 
 /* ---- the sweeps ---- */
 
-/* A cotangent on its way: a sum so far (NULL: zero), or an accumulator.  PRESENT: a condition
-   without which VALUE is exactly zero and stands for nothing (NULL: none).  Weak ones only say that
-   an element of an array of cotangents is not zero: they guard against slopes that are infinite by
-   their form. */
+/* What a cotangent that is zero may stand for: for nothing at all, where no branch, trip or call
+   that ran has added to it.  So that nothing meets an infinite slope, products with it are guarded;
+   those with elements of arrays, and with what loops carry, only where the slope is infinite by its
+   form. */
+typedef enum Zero { ZERO_IS_ZERO, ZERO_MAY_BE_NOTHING, ZERO_OF_ELEMENT } Zero;
+
+/* When a cotangent counts.  PRESENT: a condition without which it is zero and stands for nothing
+   (NULL: none). */
+typedef struct When {
+    IrValue *present;
+    Zero zero;
+} When;
+
+/* A cotangent on its way: a sum so far (NULL: zero), or an accumulator. */
 typedef struct Ct {
-    IrValue *value, *present;
+    IrValue *value;
+    When when;
     bool is_acc;
 } Ct;
 
@@ -206,7 +220,6 @@ typedef struct Transposer {
     IrValue **forward; /* by id of the mixed value: where the forward sweep has it */
     IrValue **now;     /* the same for the reverse sweep and what runs again there */
     Ct *ct;            /* by id of the linear value */
-    Bitset weak;       /* by id of the value made: conditions */
     Map more;          /* linear tape to further tapes of cotangents: there is no sum of tapes */
     const IrRegion *region; /* whose instructions are being transposed */
     Map tapes;              /* mixed instruction to its own tape, in FULL and LITE scopes */
@@ -240,18 +253,21 @@ void reverse_begin(Transposer *t, const Scope *scope);
 void reverse_region(Transposer *t, const IrRegion *region);
 IrValue *now_of(Transposer *t, const IrValue *value);
 IrValue **now_dims_of(Transposer *t, IrValue *linear); /* sizes of a linear array */
-void ct_add(Transposer *t, IrValue *linear, IrValue *value, IrValue *present);
+void ct_add(Transposer *t, IrValue *linear, IrValue *value, When when);
 Ct ct_take(Transposer *t, IrValue *linear);
 /* Its value, with zeros where there is none. */
 IrValue *ct_value(Transposer *t, IrValue *linear);
 IrValue *zeros_of(Transposer *t, IrValue *linear);
 IrValue *ct_sum(Transposer *t, IrValue *a, IrValue *b);
-/* The condition of a sum of two cotangents that stand under conditions. */
-IrValue *ct_either(Transposer *t, IrValue *a, IrValue *b);
-/* The condition of an element that was read from an array of cotangents under PRESENT. */
-IrValue *ct_element(Transposer *t, IrValue *element, IrValue *present);
-static inline bool is_weak(const Transposer *t, const IrValue *present) {
-    return bitset_has(&t->weak, present->id);
+/* The same for what a region or a call gave, which need not have added to it. */
+void ct_add_given(Transposer *t, IrValue *linear, IrValue *value);
+When ct_given(const IrValue *value);
+/* When a sum of two cotangents counts. */
+When ct_either(Transposer *t, When a, When b);
+/* When an element counts that was read from an array of cotangents that counts WHEN. */
+When ct_element(const IrValue *element, When when);
+static inline bool may_be_nothing(When when) {
+    return when.present || when.zero != ZERO_IS_ZERO;
 }
 /* Is there nothing to transpose in INST, as none of its results has a cotangent? */
 bool transpose_is_idle(const Transposer *t, const IrInst *inst);
@@ -266,7 +282,7 @@ void transpose_loop(Transposer *t, IrInst *inst);
 void transpose_checkpointed(Transposer *t, IrInst *inst); /* checkpoint.c */
 void transpose_call(Transposer *t, IrInst *inst);
 void transpose_rule(Transposer *t, IrInst *inst, const MixedCall *info); /* rule.c */
-void transpose_parallel(Transposer *t, IrInst *inst); /* BUILD, REDUCE */
+void transpose_parallel(Transposer *t, IrInst *inst);                    /* BUILD, REDUCE */
 void transpose_with_acc(Transposer *t, IrInst *inst);
 
 void ad_make_grad(Ad *ad, const AdRequest *request, Mixed *mixed);

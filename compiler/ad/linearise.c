@@ -97,7 +97,7 @@ static IrValue *strong(Lin *l, IrValue *product, IrValue *x, IrValue *factor) {
     IrValue *zero = irb_zero(l->b, x->type->scalar);
     IrValue *none = irb_binary(l->b, IR_EQ, x, zero);
     if (factor) none = irb_binary(l->b, IR_OR, none, irb_binary(l->b, IR_EQ, factor, zero));
-    return irb_select(l->b, none, zero, product);
+    return ad_zero_for_nan(l->b, product, none);
 }
 
 IrValue *linear_mul(Lin *l, IrValue *x, IrValue *factor) {

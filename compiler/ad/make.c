@@ -23,7 +23,6 @@ static void begin(Frame *frame, Ad *ad, const AdRequest *request, Mixed *mixed, 
 
 static void end(Frame *frame) {
     map_free(&frame->t.tapes);
-    bitset_free(&frame->t.weak);
     map_free(&frame->t.more);
     plan_free(frame->t.plan);
 }
@@ -52,8 +51,14 @@ static uint32_t reverse_sweep(Frame *frame, IrValue *const *seeds, IrValue **val
     const IrInst *yield = mixed->body->last;
     uint32_t n = 0;
     reverse_begin(t, plan_scope(t->plan, mixed->body));
-    for (uint32_t i = base->nresults; i < yield->noperands; i++)
-        ct_add(t, yield->operands[i], seeds[i - base->nresults], NULL);
+    for (uint32_t i = base->nresults; i < yield->noperands; i++) {
+        IrValue *seed = seeds[i - base->nresults];
+        When when = {0};
+        /* What another function passes, or one of several, may stand for nothing. */
+        if (frame->request->threaded) when = ct_given(seed);
+        else if (yield->noperands > base->nresults + 1) when = ct_element(seed, when);
+        ct_add(t, yield->operands[i], seed, when);
+    }
     reverse_region(t, mixed->body);
     for (uint32_t i = base->nparams; i < mixed->nparams; i++)
         values[n++] = ct_value(t, mixed->body->params[i]);

@@ -1,5 +1,5 @@
-/* Custom derivatives of which the reverse is given.  In what is transposed, a linear call stands for
-   the rule; its transpose is the call of the rule as it was written. */
+/* Custom derivatives of which the reverse is given.  In what is transposed, a linear call stands
+   for the rule; its transpose is the call of the rule as it was written. */
 #include "ad/linearise.h"
 
 typedef struct Uses {
@@ -33,7 +33,9 @@ static MixedCall *rule_info(Lin *l, const IrFunc *callee, IrValue *const *tangen
     uint32_t n = 0;
     for (uint32_t i = 0; i < callee->nparams; i++)
         if (callee->rule_active[i]) in[n++] = tangents[i] != NULL;
-    *info = (MixedCall){.callee = callee->reverse_rule, .in_active = in, .is_rule = true,
+    *info = (MixedCall){.callee = callee->reverse_rule,
+                        .in_active = in,
+                        .is_rule = true,
                         .uses = uses_of(l->ad, callee->reverse_rule)};
     return info;
 }
@@ -46,8 +48,7 @@ IrInst *linearise_primal_call(Lin *l, IrFunc *callee, IrValue *const *args, bool
 void linearise_reverse_rule(Lin *l, const IrFunc *callee, IrValue *const *args,
                             IrValue *const *tangents, const IrInst *primal, IrValue **out) {
     const IrFunc *rule = callee->reverse_rule;
-    IrValue **operands =
-        ARENA_ARRAY(l->ad->arena, IrValue *, rule->nparams + callee->nparams);
+    IrValue **operands = ARENA_ARRAY(l->ad->arena, IrValue *, rule->nparams + callee->nparams);
     IrType *types = ARENA_ARRAY(l->ad->arena, IrType, callee->nresults);
     uint32_t n = 0, nout = 0, at = 0;
     for (uint32_t i = 0; i < callee->nparams; i++) operands[n++] = args[i];
@@ -94,10 +95,9 @@ void transpose_rule(Transposer *t, IrInst *inst, const MixedCall *info) {
     uint32_t n = rule->nparams - inst->nresults, at = n;
     IrValue **operands = ARENA_ARRAY(t->ad->arena, IrValue *, rule->nparams);
     for (uint32_t i = 0; i < n; i++)
-        operands[i] =
-            info->uses[i] ? now_of(t, inst->operands[i]) : anything(t, rule->params[i]);
+        operands[i] = info->uses[i] ? now_of(t, inst->operands[i]) : anything(t, rule->params[i]);
     for (uint32_t i = 0; i < inst->nresults; i++) operands[n + i] = ct_value(t, inst->results[i]);
     IrInst *call = irb_call(&t->b, rule, operands);
     for (uint32_t i = 0; i < rule->nresults; i++)
-        if (info->in_active[i]) ct_add(t, inst->operands[at++], call->results[i], NULL);
+        if (info->in_active[i]) ct_add_given(t, inst->operands[at++], call->results[i]);
 }

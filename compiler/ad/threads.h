@@ -19,6 +19,7 @@ typedef struct Carried {
     uint32_t *at; /* which of its results */
     Threads threads;
     bool taped;
+    bool may_lack; /* the cotangents with which its reverse starts may stand for nothing */
 } Carried;
 
 Carried carried_find(Transposer *t, const IrInst *inst);

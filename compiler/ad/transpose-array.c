@@ -27,11 +27,11 @@ static void transpose_index(Transposer *t, IrInst *inst, Ct ct) {
     if (sum->is_acc) {
         irb_acc_add(&t->b, sum->value, n, indices, ct.value);
     } else if (!sum->value) {
-        *sum = (Ct){irb_update(&t->b, zeros_of(t, x), n, indices, ct.value), ct.present, false};
+        *sum = (Ct){irb_update(&t->b, zeros_of(t, x), n, indices, ct.value), ct.when, false};
     } else {
         IrValue *old = irb_index(&t->b, sum->value, n, indices);
         sum->value = irb_update(&t->b, sum->value, n, indices, ct_sum(t, old, ct.value));
-        sum->present = ct_either(t, sum->present, ct.present);
+        sum->when = ct_either(t, sum->when, ct.when);
     }
 }
 
@@ -41,10 +41,10 @@ static void transpose_update(Transposer *t, IrInst *inst, Ct ct) {
     IrValue **indices = now_operands(t, inst, 1, n);
     if (!is_zero(t->mixed, v)) {
         IrValue *element = irb_index(&t->b, ct.value, n, indices);
-        ct_add(t, v, element, ct_element(t, element, ct.present));
+        ct_add(t, v, element, ct_element(element, ct.when));
     }
     if (!is_zero(t->mixed, x))
-        ct_add(t, x, irb_update(&t->b, ct.value, n, indices, zeros_of(t, v)), ct.present);
+        ct_add(t, x, irb_update(&t->b, ct.value, n, indices, zeros_of(t, v)), ct.when);
 }
 
 /* ---- slices ---- */
@@ -76,11 +76,11 @@ static void transpose_slice(Transposer *t, IrInst *inst, Ct ct) {
     if (sum->is_acc) {
         scatter(t, sum->value, start, count, step, ct.value);
     } else if (!sum->value) {
-        *sum = (Ct){irb_assign(&t->b, zeros_of(t, x), start, step, ct.value), ct.present, false};
+        *sum = (Ct){irb_assign(&t->b, zeros_of(t, x), start, step, ct.value), ct.when, false};
     } else {
         IrValue *old = irb_slice(&t->b, sum->value, start, count, step);
         sum->value = irb_assign(&t->b, sum->value, start, step, ct_sum(t, old, ct.value));
-        sum->present = ct_either(t, sum->present, ct.present);
+        sum->when = ct_either(t, sum->when, ct.when);
     }
 }
 
@@ -90,9 +90,9 @@ static void transpose_assign(Transposer *t, IrInst *inst, Ct ct) {
     IrValue **start = now_operands(t, inst, 1, rank),
             **step = now_operands(t, inst, 1 + rank, rank);
     if (!is_zero(t->mixed, v))
-        ct_add(t, v, irb_slice(&t->b, ct.value, start, now_dims_of(t, v), step), ct.present);
+        ct_add(t, v, irb_slice(&t->b, ct.value, start, now_dims_of(t, v), step), ct.when);
     if (!is_zero(t->mixed, x))
-        ct_add(t, x, irb_assign(&t->b, ct.value, start, step, zeros_of(t, v)), ct.present);
+        ct_add(t, x, irb_assign(&t->b, ct.value, start, step, zeros_of(t, v)), ct.when);
 }
 
 /* ---- whole arrays ---- */
@@ -100,12 +100,12 @@ static void transpose_assign(Transposer *t, IrInst *inst, Ct ct) {
 static void transpose_transpose(Transposer *t, IrInst *inst, Ct ct) {
     int64_t inverse[IR_MAX_RANK];
     for (uint32_t k = 0; k < inst->nints; k++) inverse[inst->ints[k]] = k;
-    ct_add(t, inst->operands[0], irb_transpose(&t->b, ct.value, inverse), ct.present);
+    ct_add(t, inst->operands[0], irb_transpose(&t->b, ct.value, inverse), ct.when);
 }
 
 static void transpose_reshape(Transposer *t, IrInst *inst, Ct ct) {
     IrValue *x = inst->operands[0];
-    ct_add(t, x, irb_reshape(&t->b, ct.value, x->type->rank, now_dims_of(t, x)), ct.present);
+    ct_add(t, x, irb_reshape(&t->b, ct.value, x->type->rank, now_dims_of(t, x)), ct.when);
 }
 
 static void transpose_pack(Transposer *t, IrInst *inst, Ct ct) {
@@ -113,7 +113,7 @@ static void transpose_pack(Transposer *t, IrInst *inst, Ct ct) {
         if (is_zero(t->mixed, inst->operands[i])) continue;
         IrValue *at = irb_int(&t->b, i);
         IrValue *element = irb_index(&t->b, ct.value, 1, &at);
-        ct_add(t, inst->operands[i], element, ct_element(t, element, ct.present));
+        ct_add(t, inst->operands[i], element, ct_element(element, ct.when));
     }
 }
 
@@ -123,7 +123,7 @@ static void transpose_concat(Transposer *t, IrInst *inst, Ct ct) {
     for (uint32_t i = 0; i < inst->noperands; i++) {
         IrValue *x = inst->operands[i], **count = now_dims_of(t, x);
         if (!is_zero(t->mixed, x))
-            ct_add(t, x, irb_slice(&t->b, ct.value, start, count, step), ct.present);
+            ct_add(t, x, irb_slice(&t->b, ct.value, start, count, step), ct.when);
         start[0] = irb_binary(&t->b, IR_ADD, start[0], count[0]);
     }
 }
@@ -168,8 +168,8 @@ static void transpose_contract(Transposer *t, IrInst *inst, Ct ct) {
     IrValue *a = inst->operands[0], *b = inst->operands[1];
     bool ta = inst->flags & IR_CONTRACT_TA, tb = inst->flags & IR_CONTRACT_TB;
     if (is_linear(t->mixed, a))
-        ct_add(t, a, left(t, ct.value, now_of(t, b), a->type->rank, ta, tb), ct.present);
-    else ct_add(t, b, right(t, ct.value, now_of(t, a), b->type->rank, ta, tb), ct.present);
+        ct_add(t, a, left(t, ct.value, now_of(t, b), a->type->rank, ta, tb), ct.when);
+    else ct_add(t, b, right(t, ct.value, now_of(t, a), b->type->rank, ta, tb), ct.when);
 }
 
 /* ---- accumulators and tapes ---- */
@@ -182,7 +182,7 @@ static void transpose_acc_add(Transposer *t, IrInst *inst) {
     if (!ct.value || is_zero(t->mixed, v)) return;
     IrValue **indices = now_operands(t, inst, 1, n);
     IrValue *element = n ? irb_index(&t->b, ct.value, n, indices) : ct.value;
-    ct_add(t, v, element, n ? ct_element(t, element, ct.present) : ct.present);
+    ct_add(t, v, element, n ? ct_element(element, ct.when) : ct.when);
 }
 
 /* A push of tangents becomes a pop of cotangents, and the other way round. */
@@ -196,13 +196,13 @@ void transpose_tape(Transposer *t, IrInst *inst) {
         if (!tape.value) return;
         for (uint32_t i = 0; i < n; i++) types[i] = of[i]->type;
         IrInst *pop = irb_tape_pop(&t->b, tape.value, n, types);
-        for (uint32_t i = 0; i < n; i++) ct_add(t, of[i], pop->results[1 + i], NULL);
-        ct_add(t, inst->operands[0], pop->results[0], NULL);
+        for (uint32_t i = 0; i < n; i++) ct_add_given(t, of[i], pop->results[1 + i]);
+        ct_add(t, inst->operands[0], pop->results[0], (When){0});
     } else {
         IrValue **values = ARENA_ARRAY(t->ad->arena, IrValue *, n);
         IrValue *lower = tape.value ? tape.value : irb_tape_new(&t->b);
         for (uint32_t i = 0; i < n; i++) values[i] = ct_value(t, of[i]);
-        ct_add(t, inst->operands[0], irb_tape_push(&t->b, lower, n, values), NULL);
+        ct_add(t, inst->operands[0], irb_tape_push(&t->b, lower, n, values), (When){0});
     }
 }
 

@@ -57,24 +57,23 @@ static IrValue *tape_of(const Transposer *t, const IrInst *inst) {
 
 void threads_set(Transposer *t, const Threads *threads, IrValue *const *values) {
     for (uint32_t i = 0; i < threads->linear.len; i++)
-        t->ct[threads->linear.at[i]->id] = (Ct){values[i], NULL, false};
+        t->ct[threads->linear.at[i]->id] = (Ct){.value = values[i]};
 }
 
-/* ---- what stands on a side that a `select` may not have taken ---- */
-
-/* A weak condition is worth a branch only round what is always one; others hand it on to their
-   content. */
-static bool may_guard(const Transposer *t, const IrInst *inst, const IrValue *present) {
-    if (!is_weak(t, present)) return true;
-    return (inst->op == IR_CALL || inst->op == IR_LOOP) && !(is_taped(t, inst) && tape_of(t, inst));
+/* The same behind a region, which need not have added to them. */
+static void threads_given(Transposer *t, const Threads *threads, IrValue *const *values) {
+    for (uint32_t i = 0; i < threads->linear.len; i++)
+        t->ct[threads->linear.at[i]->id] = (Ct){values[i], ct_given(values[i]), false};
 }
+
+/* ---- what stands on a side that was not taken ---- */
 
 static bool is_guarded(const Transposer *t, const IrInst *inst) {
     bool any = false;
     for (uint32_t i = 0; i < inst->nresults; i++) {
         if (!is_linear(t->mixed, inst->results[i])) continue;
         Ct ct = t->ct[inst->results[i]->id];
-        if (ct.value && (!ct.present || !may_guard(t, inst, ct.present))) return false;
+        if (ct.value && !ct.when.present) return false;
         any |= ct.value != NULL;
     }
     for (uint32_t r = 0; r < inst->nregions; r++)
@@ -84,15 +83,14 @@ static bool is_guarded(const Transposer *t, const IrInst *inst) {
 
 /* The condition under which any of the results counts, which is taken off them. */
 static IrValue *take_present(Transposer *t, const IrInst *inst) {
-    IrValue *present = NULL;
+    When any = {NULL, ZERO_IS_ZERO};
     for (uint32_t i = 0; i < inst->nresults; i++) {
         Ct *ct = &t->ct[inst->results[i]->id];
         if (!is_linear(t->mixed, inst->results[i]) || !ct->value) continue;
-        if (!present) present = ct->present;
-        else present = ct_either(t, present, ct->present);
-        ct->present = NULL;
+        any = any.present ? ct_either(t, any, ct->when) : ct->when;
+        ct->when.present = NULL;
     }
-    return present;
+    return any.present;
 }
 
 static void yield_threads(Transposer *t, const Threads *threads) {
@@ -130,7 +128,7 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
     for (uint32_t i = 0; i < n; i++) {
         types[i] = threads->linear.at[i]->type;
         start[i] = t->ct[threads->linear.at[i]->id].value;
-        t->ct[threads->linear.at[i]->id].present = NULL;
+        t->ct[threads->linear.at[i]->id].when = (When){0};
     }
     if (must_run) {
         transpose(t, inst);
@@ -147,14 +145,14 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
         yield_threads(t, threads);
     }
     t->b = outer;
-    threads_set(t, threads, copy->results);
+    threads_given(t, threads, copy->results);
 }
 
 /* A tape that was walked in one branch only, among results that count in any case. */
 static void report_half_tape(Transposer *t, const IrInst *inst, bool is_walked) {
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (inst->results[i]->type->kind == IR_T_TAPE &&
-            (is_walked || t->ct[inst->results[i]->id].present))
+            (is_walked || t->ct[inst->results[i]->id].when.present))
             ad_report(t->ad, DIAG_NOT_IMPLEMENTED, t->b.pos,
                       "a derivative through a tape that only one branch pulls is not implemented "
                       "yet");
@@ -178,7 +176,7 @@ bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer
     guard(t, inst, present, &threads, transpose);
     for (uint32_t i = 0; i < n; i++)
         if (is_new[i] && (tapes || threads.linear.at[i]->type->kind != IR_T_TAPE))
-            t->ct[threads.linear.at[i]->id].present = present;
+            t->ct[threads.linear.at[i]->id].when.present = present;
     threads_free(&threads);
     return true;
 }
@@ -195,7 +193,7 @@ static bool region_uses(const IrRegion *region, const IrValue *value) {
     return false;
 }
 
-/* ABSENT: which tapes the branch has nothing to do with. */
+/* ABSENT: which linear values the branch has nothing to do with. */
 static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *region,
                            const Ct *results, const Threads *threads, bool taped, bool *absent) {
     const IrRegion *from = inst->regions[r];
@@ -206,11 +204,11 @@ static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *re
     reverse_begin(t, plan_scope(t->plan, from));
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (is_linear(t->mixed, inst->results[i]))
-            ct_add(t, from->last->operands[i], results[i].value, results[i].present);
+            ct_add(t, from->last->operands[i], results[i].value, results[i].when);
     reverse_region(t, from);
     for (uint32_t i = 0; i < threads->linear.len; i++) {
         IrValue *linear = threads->linear.at[i];
-        absent[i] = linear->type->kind == IR_T_TAPE && !region_uses(from, linear);
+        absent[i] = !region_uses(from, linear);
         values[n++] = ct_value(t, threads->linear.at[i]);
     }
     if (taped) values[n++] = t->tape;
@@ -218,14 +216,15 @@ static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *re
     t->b = outer;
 }
 
-/* A tape of cotangents that only one branch walks counts only if that branch ran: there are no
-   zeros in the shape of a tape. */
-static void mark_tapes(Transposer *t, const Threads *threads, IrValue *c, bool *const absent[2]) {
+/* A cotangent to which only one branch contributes counts only if that branch ran; so does a tape
+   of cotangents that only one branch walks, there being no zeros in the shape of a tape. */
+static void mark_absent(Transposer *t, const Threads *threads, IrValue *c, const Ct *entry,
+                        bool *const absent[2]) {
     for (uint32_t i = 0; i < threads->linear.len; i++) {
         Ct *ct = &t->ct[threads->linear.at[i]->id];
-        if (ct->value->type->kind != IR_T_TAPE) continue;
-        if (absent[0][i]) ct->present = irb_unary(&t->b, IR_NOT, c);
-        else if (absent[1][i]) ct->present = c;
+        if (entry[i].value && ct->value->type->kind != IR_T_TAPE) continue;
+        if (absent[0][i]) ct->when.present = irb_unary(&t->b, IR_NOT, c);
+        else if (absent[1][i]) ct->when.present = c;
     }
 }
 
@@ -252,12 +251,12 @@ void transpose_if(Transposer *t, IrInst *inst) {
     for (uint32_t r = 0; r < 2; r++) {
         absent[r] = ARENA_ARRAY(t->ad->arena, bool, n);
         for (uint32_t i = 0; i < n; i++)
-            t->ct[threads.linear.at[i]->id] = (Ct){entry[i].value, NULL, false};
+            t->ct[threads.linear.at[i]->id] = (Ct){.value = entry[i].value};
         t->tape = start;
         reverse_branch(t, inst, r, copy->regions[r], results, &threads, taped, absent[r]);
     }
-    threads_set(t, &threads, copy->results);
-    mark_tapes(t, &threads, c, absent);
+    threads_given(t, &threads, copy->results);
+    mark_absent(t, &threads, c, entry, absent);
     t->tape = outer && taped ? copy->results[n] : outer;
     threads_free(&threads);
 }
@@ -266,8 +265,15 @@ void transpose_if(Transposer *t, IrInst *inst) {
 
 Carried carried_find(Transposer *t, const IrInst *inst) {
     Carried c = {.at = ARENA_ARRAY(t->ad->arena, uint32_t, inst->nresults)};
-    for (uint32_t i = 0; i < inst->nresults; i++)
-        if (is_linear(t->mixed, inst->results[i])) c.at[c.n++] = i;
+    bool any_sure = false;
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        if (!is_linear(t->mixed, inst->results[i])) continue;
+        c.at[c.n++] = i;
+        Ct ct = t->ct[inst->results[i]->id];
+        if (ct.when.present || ct.when.zero == ZERO_MAY_BE_NOTHING) c.may_lack = true;
+        else if (ct.value && ct.value->type->kind != IR_T_TAPE) any_sure = true;
+    }
+    c.may_lack |= !any_sure;
     find_threads(t, inst, &c.threads);
     c.taped = is_taped(t, inst);
     return c;
@@ -300,7 +306,8 @@ uint32_t carried_trip(Transposer *t, const IrInst *inst, const Carried *c, IrVal
     uint32_t n = 0, exit = inst->flags & IR_LOOP_EXIT ? 1 : 0;
     threads_set(t, &c->threads, params + c->n);
     for (uint32_t i = 0; i < c->n; i++)
-        ct_add(t, from->last->operands[c->at[i] + exit], params[i], NULL);
+        ct_add(t, from->last->operands[c->at[i] + exit], params[i],
+               c->may_lack ? ct_given(params[i]) : ct_element(params[i], (When){0}));
     reverse_region(t, from);
     for (uint32_t i = 0; i < c->n; i++) next[n++] = ct_value(t, from->params[1 + c->at[i]]);
     for (uint32_t i = 0; i < c->threads.linear.len; i++)
@@ -309,9 +316,9 @@ uint32_t carried_trip(Transposer *t, const IrInst *inst, const Carried *c, IrVal
 }
 
 void carried_finish(Transposer *t, const IrInst *inst, const Carried *c, const IrInst *loop) {
-    threads_set(t, &c->threads, loop->results + c->n);
+    threads_given(t, &c->threads, loop->results + c->n);
     for (uint32_t i = 0; i < c->n; i++)
-        ct_add(t, inst->operands[1 + c->at[i]], loop->results[i], NULL);
+        ct_add_given(t, inst->operands[1 + c->at[i]], loop->results[i]);
 }
 
 static void reverse_loop_body(Transposer *t, IrInst *inst, const Carried *c, IrInst *loop,
@@ -363,16 +370,40 @@ static uint32_t add_seeds(Transposer *t, const IrInst *inst, IrValue **operands,
     return n;
 }
 
+/* Are the N cotangents zeros that may all stand for nothing?  NULL: they are not. */
+static IrValue *are_nothing(Transposer *t, IrValue *const *linear, uint32_t n) {
+    IrValue *none = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        Ct ct = t->ct[linear[i]->id];
+        if (!ct.value) continue;
+        if (!may_be_nothing(ct.when) || ct.value->type->kind != IR_T_SCALAR) return NULL;
+        IrValue *zero = irb_zero(&t->b, ct.value->type->scalar);
+        IrValue *is_zero = irb_binary(&t->b, IR_EQ, ct.value, zero);
+        none = none ? irb_binary(&t->b, IR_AND, none, is_zero) : is_zero;
+    }
+    return none;
+}
+
 /* Where nothing else needs its results, a call in a LITE scope is one of GRAD. */
 static void transpose_call_again(Transposer *t, IrInst *inst, const MixedCall *info) {
     const IrFunc *callee = info->callee;
-    IrValue **operands = ARENA_ARRAY(t->ad->arena, IrValue *, callee->nparams + inst->nresults);
+    uint32_t n = callee->nparams, lanes = ir_option_lanes(t->options);
+    uint32_t seeds = (inst->nresults - callee->nresults) / lanes;
+    uint32_t given = (inst->noperands - n) / lanes;
+    IrValue **operands = ARENA_ARRAY(t->ad->arena, IrValue *, n + inst->nresults);
+    IrValue **none = ARENA_ARRAY(t->ad->arena, IrValue *, lanes);
     IrFunc *grad = ad_grad(t->ad, info->callee, info->in_active, info->out_active, t->options);
-    for (uint32_t i = 0; i < callee->nparams; i++) operands[i] = now_of(t, inst->operands[i]);
-    add_seeds(t, inst, operands, callee->nparams);
+    for (uint32_t i = 0; i < n; i++) operands[i] = now_of(t, inst->operands[i]);
+    for (uint32_t k = 0; k < lanes; k++)
+        none[k] = are_nothing(t, inst->results + callee->nresults + k * seeds, seeds);
+    add_seeds(t, inst, operands, n);
     IrInst *call = irb_call(&t->b, grad, operands);
-    for (uint32_t i = callee->nparams, at = callee->nresults; i < inst->noperands; i++)
-        ct_add(t, inst->operands[i], call->results[at++], NULL);
+    for (uint32_t i = 0; i < lanes * given; i++) {
+        IrValue *value = call->results[callee->nresults + i];
+        if (none[i / given] && value->type->kind == IR_T_SCALAR)
+            value = ad_zero_for_nan(&t->b, value, none[i / given]);
+        ct_add_given(t, inst->operands[n + i], value);
+    }
 }
 
 void transpose_call(Transposer *t, IrInst *inst) {
@@ -394,6 +425,6 @@ void transpose_call(Transposer *t, IrInst *inst) {
     add_seeds(t, inst, operands, 1);
     IrInst *call = irb_call(&t->b, pair->reverse, operands);
     for (uint32_t i = info->callee->nparams, at = 0; i < inst->noperands; i++)
-        ct_add(t, inst->operands[i], call->results[at++], NULL);
+        ct_add_given(t, inst->operands[i], call->results[at++]);
     if (outer) t->tape = call->results[call->nresults - 1];
 }

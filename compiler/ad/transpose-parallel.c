@@ -26,13 +26,14 @@ static void add_target(IrValue *value, void *data) {
 static void seed_yields(Transposer *t, const IrInst *inst, const Ct *results, IrRegion *body) {
     IrValue **yields = inst->regions[0]->last->operands;
     for (uint32_t i = 0; i < inst->nresults; i++) {
-        IrValue *ct = results[i].value, *present = results[i].present;
+        IrValue *ct = results[i].value;
+        When when = results[i].when;
         if (!ct || is_zero(t->mixed, yields[i])) continue;
         if (inst->op == IR_BUILD && body->nparams) {
             ct = irb_index(&t->b, ct, body->nparams, body->params);
-            present = ct_element(t, ct, present);
+            when = ct_element(ct, when);
         }
-        ct_add(t, yields[i], ct, present);
+        ct_add(t, yields[i], ct, when);
     }
 }
 
@@ -67,8 +68,7 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
         if (is_linear(t->mixed, inst->results[i])) results[i] = ct_take(t, inst->results[i]);
     for (uint32_t i = 0; i < inst->nresults && inst->op == IR_REDUCE; i++)
         if (results[i].value)
-            ct_add(t, inst->operands[(uint32_t)inst->imm + i], results[i].value,
-                   results[i].present);
+            ct_add(t, inst->operands[(uint32_t)inst->imm + i], results[i].value, results[i].when);
     ad_linear_captures(t->mixed, inst, add_target, &targets);
     uint32_t n = targets.linear.len;
     if (n == 0) {
@@ -80,12 +80,14 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
         IrBuilder outer = t->b;
         irb_at_end(&t->b, with->regions[0]);
         for (uint32_t i = 0; i < n; i++)
-            t->ct[targets.linear.at[i]->id] = (Ct){with->regions[0]->params[i], NULL, true};
+            t->ct[targets.linear.at[i]->id] =
+                (Ct){.value = with->regions[0]->params[i], .is_acc = true};
         reverse_space(t, inst, results);
         irb_yield(&t->b, 0, NULL);
         t->b = outer;
         for (uint32_t i = 0; i < n; i++)
-            t->ct[targets.linear.at[i]->id] = (Ct){with->results[i], NULL, false};
+            t->ct[targets.linear.at[i]->id] =
+                (Ct){with->results[i], ct_given(with->results[i]), false};
     }
     vec_free(&targets.linear);
     bitset_free(&targets.seen);
@@ -100,14 +102,14 @@ void transpose_with_acc(Transposer *t, IrInst *inst) {
         if (!is_linear(t->mixed, inst->operands[i])) continue;
         Ct final = ct_take(t, inst->results[i]);
         t->ct[from->params[i]->id] = final;
-        ct_add(t, inst->operands[i], final.value, final.present);
+        ct_add(t, inst->operands[i], final.value, final.when);
     }
     t->tape = NULL;
     reverse_begin(t, plan_scope(t->plan, from));
     for (uint32_t i = n; i < inst->nresults; i++) {
         if (!is_linear(t->mixed, inst->results[i])) continue;
         Ct ct = ct_take(t, inst->results[i]);
-        ct_add(t, from->last->operands[i - n], ct.value, ct.present);
+        ct_add(t, from->last->operands[i - n], ct.value, ct.when);
     }
     reverse_region(t, from);
     t->tape = outer_tape;

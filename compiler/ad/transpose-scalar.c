@@ -66,9 +66,20 @@ static bool is_tame(const IrValue *value, uint32_t depth) {
 
 enum { TAME_DEPTH = 8 };
 
-static IrValue *guarded(Transposer *t, IrValue *value, IrValue *present, bool is_tame_factor) {
-    if (!present || (is_tame_factor && is_weak(t, present))) return value;
-    return irb_select(&t->b, present, value, irb_zero(&t->b, value->type->scalar));
+IrValue *ad_zero_for_nan(IrBuilder *b, IrValue *product, IrValue *none) {
+    IrValue *nan = irb_binary(b, IR_NE, product, product);
+    return irb_select(b, irb_binary(b, IR_AND, none, nan), irb_zero(b, product->type->scalar),
+                      product);
+}
+
+/* VALUE, a product of the cotangent CT with a factor: zero where CT counts for nothing, whatever
+   the factor is.  Where its zero may count for something, too, it is its product that is zero,
+   unless that is none: so the derivative of the product is that of a product. */
+static IrValue *guarded(Transposer *t, IrValue *value, Ct ct, bool is_tame_factor) {
+    IrValue *zero = irb_zero(&t->b, value->type->scalar);
+    if (ct.when.zero == ZERO_MAY_BE_NOTHING || (ct.when.zero == ZERO_OF_ELEMENT && !is_tame_factor))
+        value = ad_zero_for_nan(&t->b, value, irb_binary(&t->b, IR_EQ, ct.value, zero));
+    return ct.when.present ? irb_select(&t->b, ct.when.present, value, zero) : value;
 }
 
 /* strong_zero: zero times anything is zero, whichever factor is the zero. */
@@ -77,7 +88,7 @@ static IrValue *strong(Transposer *t, IrValue *product, IrValue *ct, IrValue *fa
     IrValue *zero = irb_zero(&t->b, product->type->scalar);
     IrValue *none = irb_binary(&t->b, IR_EQ, ct, zero);
     if (factor) none = irb_binary(&t->b, IR_OR, none, irb_binary(&t->b, IR_EQ, factor, zero));
-    return irb_select(&t->b, none, zero, product);
+    return ad_zero_for_nan(&t->b, product, none);
 }
 
 static void transpose_product(Transposer *t, const IrInst *inst, Ct ct) {
@@ -86,7 +97,7 @@ static void transpose_product(Transposer *t, const IrInst *inst, Ct ct) {
     IrValue *value = irb_binary(&t->b, IR_MUL, ct.value, factor);
     value = strong(t, value, ct.value, factor);
     bool tame = is_tame(inst->operands[1 - k], TAME_DEPTH);
-    ct_add(t, inst->operands[k], guarded(t, value, ct.present, tame), ct.present);
+    ct_add(t, inst->operands[k], guarded(t, value, ct, tame), ct.when);
 }
 
 static void transpose_quotient(Transposer *t, const IrInst *inst, Ct ct) {
@@ -94,42 +105,40 @@ static void transpose_quotient(Transposer *t, const IrInst *inst, Ct ct) {
     value = strong(t, value, ct.value, NULL);
     double divisor;
     bool tame = ir_const_float(inst->operands[1], &divisor) && divisor != 0;
-    ct_add(t, inst->operands[0], guarded(t, value, ct.present, tame), ct.present);
+    ct_add(t, inst->operands[0], guarded(t, value, ct, tame), ct.when);
 }
 
-static IrValue *both(Transposer *t, IrValue *a, IrValue *b) {
-    return a ? irb_binary(&t->b, IR_AND, a, b) : b;
+static When both(Transposer *t, When when, IrValue *c) {
+    return (When){when.present ? irb_binary(&t->b, IR_AND, when.present, c) : c, when.zero};
 }
 
 static void transpose_select(Transposer *t, const IrInst *inst, Ct ct) {
     IrValue *c = now_of(t, inst->operands[0]);
     IrValue *zero = irb_zero(&t->b, ct.value->type->scalar);
     if (!is_zero(t->mixed, inst->operands[1]))
-        ct_add(t, inst->operands[1], irb_select(&t->b, c, ct.value, zero), both(t, ct.present, c));
+        ct_add(t, inst->operands[1], irb_select(&t->b, c, ct.value, zero), both(t, ct.when, c));
     if (!is_zero(t->mixed, inst->operands[2]))
         ct_add(t, inst->operands[2], irb_select(&t->b, c, zero, ct.value),
-               both(t, ct.present, irb_unary(&t->b, IR_NOT, c)));
+               both(t, ct.when, irb_unary(&t->b, IR_NOT, c)));
 }
 
 static void transpose_cast(Transposer *t, const IrInst *inst, Ct ct) {
     ct_add(t, inst->operands[0], irb_cast(&t->b, ct.value, inst->operands[0]->type->scalar),
-           ct.present);
+           ct.when);
 }
 
 void transpose_scalar(Transposer *t, IrInst *inst) {
     Ct ct = ct_take(t, inst->results[0]);
     if (!ct.value) return;
     switch ((int)inst->op) {
-    case IR_NEG:
-        ct_add(t, inst->operands[0], irb_unary(&t->b, IR_NEG, ct.value), ct.present);
-        break;
+    case IR_NEG: ct_add(t, inst->operands[0], irb_unary(&t->b, IR_NEG, ct.value), ct.when); break;
     case IR_ADD:
-        ct_add(t, inst->operands[0], ct.value, ct.present);
-        ct_add(t, inst->operands[1], ct.value, ct.present);
+        ct_add(t, inst->operands[0], ct.value, ct.when);
+        ct_add(t, inst->operands[1], ct.value, ct.when);
         break;
     case IR_SUB:
-        ct_add(t, inst->operands[0], ct.value, ct.present);
-        ct_add(t, inst->operands[1], irb_unary(&t->b, IR_NEG, ct.value), ct.present);
+        ct_add(t, inst->operands[0], ct.value, ct.when);
+        ct_add(t, inst->operands[1], irb_unary(&t->b, IR_NEG, ct.value), ct.when);
         break;
     case IR_MUL: transpose_product(t, inst, ct); break;
     case IR_DIV: transpose_quotient(t, inst, ct); break;

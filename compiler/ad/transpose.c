@@ -1,9 +1,11 @@
 /* The reverse sweep: the linear instructions of a region are transposed from the last to the first.
    This file has what all kinds share: cotangents, the start of a region, the dispatch.
 
-   A cotangent comes with a condition if it went through a `select` on its way: where the condition
-   fails it is zero and stands for a side that was not taken, so that it must not meet an infinite
-   slope.  Products guard against that (0 * inf is NaN). */
+   A cotangent comes with a condition if it went through a `select` or a branch on its way: where
+   the condition fails it is zero and stands for a side that was not taken, so that it must not meet
+   an infinite slope.  So does a zero that comes out of a region or a call, which need not have
+   added to it.  Products guard against that (0 * inf is NaN), and nothing else may: a zero that is
+   there, but for its value, has a derivative. */
 #include "ad/internal.h"
 
 #include "base/fatal.h"
@@ -40,19 +42,24 @@ IrValue *zeros_of(Transposer *t, IrValue *linear) {
 
 /* ---- cotangents ---- */
 
-IrValue *ct_either(Transposer *t, IrValue *a, IrValue *b) {
-    if (!a || !b) return NULL;
-    if (a == b) return a;
-    IrValue *either = irb_binary(&t->b, IR_OR, a, b);
-    if (is_weak(t, a) && is_weak(t, b)) bitset_add(&t->weak, either->id);
-    return either;
+When ct_given(const IrValue *value) {
+    return (When){NULL, value->type->kind == IR_T_SCALAR ? ZERO_MAY_BE_NOTHING : ZERO_IS_ZERO};
 }
 
-IrValue *ct_element(Transposer *t, IrValue *element, IrValue *present) {
-    if (present || element->type->kind != IR_T_SCALAR) return present;
-    present = irb_binary(&t->b, IR_NE, element, irb_zero(&t->b, element->type->scalar));
-    bitset_add(&t->weak, present->id);
-    return present;
+When ct_element(const IrValue *element, When when) {
+    if (!may_be_nothing(when) && element->type->kind == IR_T_SCALAR) when.zero = ZERO_OF_ELEMENT;
+    return when;
+}
+
+When ct_either(Transposer *t, When a, When b) {
+    When either = {NULL, ZERO_MAY_BE_NOTHING};
+    if (!may_be_nothing(a) || !may_be_nothing(b)) return (When){NULL, ZERO_IS_ZERO};
+    if (a.present && b.present)
+        either.present =
+            a.present == b.present ? a.present : irb_binary(&t->b, IR_OR, a.present, b.present);
+    if (either.present ? !a.zero && !b.zero : a.zero == b.zero && !a.present && !b.present)
+        either.zero = a.zero;
+    return either;
 }
 
 IrValue *ct_sum(Transposer *t, IrValue *a, IrValue *b) {
@@ -85,26 +92,30 @@ static bool take_more(Transposer *t, const IrInst *inst) {
         More *more = map_getp(&t->more, inst->results[i]);
         if (!more) continue;
         map_setp(&t->more, inst->results[i], more->next);
-        t->ct[inst->results[i]->id] = (Ct){more->tape, NULL, false};
+        t->ct[inst->results[i]->id] = (Ct){.value = more->tape};
         return true;
     }
     return false;
 }
 
-void ct_add(Transposer *t, IrValue *linear, IrValue *value, IrValue *present) {
+void ct_add(Transposer *t, IrValue *linear, IrValue *value, When when) {
     Ct *ct = &t->ct[linear->id];
     if (!value || is_zero(t->mixed, linear)) return;
     if (ct->is_acc) {
         irb_acc_add(&t->b, ct->value, 0, NULL, value);
     } else if (!ct->value) {
         ct->value = value;
-        ct->present = present;
+        ct->when = when;
     } else if (value->type->kind == IR_T_TAPE) {
         add_more(t, linear, value);
     } else {
         ct->value = ct_sum(t, ct->value, value);
-        ct->present = ct_either(t, ct->present, present);
+        ct->when = ct_either(t, ct->when, when);
     }
+}
+
+void ct_add_given(Transposer *t, IrValue *linear, IrValue *value) {
+    ct_add(t, linear, value, ct_given(value));
 }
 
 Ct ct_take(Transposer *t, IrValue *linear) {
