@@ -13,6 +13,7 @@ libdslc_la_SOURCES += \
 	compiler/opt/opt.h \
 	compiler/opt/pass.def \
 	compiler/opt/shapes.c \
+	compiler/opt/siblings.c \
 	compiler/opt/simplify-array.c \
 	compiler/opt/simplify-control.c \
 	compiler/opt/simplify.c \

@@ -105,6 +105,7 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
     pass(&s, "shapes");
     pass(&s, "bounds");
     for (int round = 0; round < 2; round++) {
+        pass(&s, "siblings");
         pass(&s, "fuse");
         clean(&s);
         pass(&s, "licm");

@@ -87,7 +87,9 @@ static void check_shape(const char *name, const char *text, const char *line) {
     ck_assert_msg(f, "%s: no function @%s", name, func);
     Counter counter = {op, 0};
     ir_walk(f->body, count_op, &counter);
-    bool good = (counter.count > 0) == (strcmp(verb, "has") == 0);
+    bool number = verb[0] >= '0' && verb[0] <= '9';
+    bool good = number ? counter.count == atoi(verb)
+                       : (counter.count > 0) == (strcmp(verb, "has") == 0);
     StrBuf dump = {0};
     ir_print_func(&dump, f);
     ck_assert_msg(good, "%s: %.80s\n%s", name, line, dump.text);
