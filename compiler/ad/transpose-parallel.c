@@ -60,6 +60,30 @@ static void reverse_space(Transposer *t, IrInst *inst, const Ct *results) {
     t->tape = outer_tape;
 }
 
+/* Does each of a fixed number of steps of INST, at least one, use LINEAR, with nothing in between?
+ */
+static bool always_uses(const IrInst *inst, const IrValue *linear) {
+    bool uses = false;
+    int64_t size;
+    for (uint32_t i = 0; i < (uint32_t)inst->imm; i++)
+        if (!ir_const_int(inst->operands[i], &size) || size <= 0) return false;
+    for (const IrInst *in = inst->regions[0]->first; in; in = in->next) {
+        if (in->nregions || in->op == IR_CALL) return false;
+        for (uint32_t i = 0; i < in->noperands; i++) uses |= in->operands[i] == linear;
+    }
+    return uses;
+}
+
+/* When VALUE counts, which INST gave for LINEAR from the cotangents of its results. */
+static When given_by(const IrInst *inst, const Ct *results, const IrValue *linear,
+                     const IrValue *value) {
+    When when = {NULL, inst->op == IR_BUILD ? ZERO_OF_ELEMENT : ZERO_IS_ZERO};
+    if (value->type->kind != IR_T_SCALAR || !always_uses(inst, linear)) return ct_given(value);
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (results[i].value && may_be_nothing(results[i].when)) return ct_given(value);
+    return when;
+}
+
 void transpose_parallel(Transposer *t, IrInst *inst) {
     Targets targets = {.t = t};
     Ct *results = ARENA_ARRAY(t->ad->arena, Ct, inst->nresults);
@@ -85,9 +109,11 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
         reverse_space(t, inst, results);
         irb_yield(&t->b, 0, NULL);
         t->b = outer;
-        for (uint32_t i = 0; i < n; i++)
-            t->ct[targets.linear.at[i]->id] =
-                (Ct){with->results[i], ct_given(with->results[i]), false};
+        for (uint32_t i = 0; i < n; i++) {
+            const IrValue *linear = targets.linear.at[i];
+            When when = given_by(inst, results, linear, with->results[i]);
+            t->ct[linear->id] = (Ct){with->results[i], when, false};
+        }
     }
     vec_free(&targets.linear);
     bitset_free(&targets.seen);
