@@ -285,6 +285,7 @@ static Node *reduction(Gen *g, int depth) {
     if (gen_chance(g, 60)) return reduction_with_head(g, depth);
     const Type *type = gen_some_array(g);
     Node *a = gen_array(g, type, depth - 1);
+    if (type->rank > 1) g->setting.ordered = false; /* added dimension by dimension */
     if (gen_chance(g, 25)) {
         Node *b = gen_array(g, type, depth - 1);
         return EXPR(g->f64, 2, KIDS(a, b), "dot($, $)");
