@@ -92,6 +92,9 @@ static void format_int(StrBuf *out, const char *head, char letter, IrScalar scal
                              : letter == 'o'            ? PRIo64
                              : ir_scalar_signed(scalar) ? PRId64
                                                         : PRIu64;
+    uint32_t unseen = 64 - 8 * ir_scalar_bytes(scalar);
+    bool bits = letter && strchr("xXo", letter);
+    if (bits) value = (int64_t)((uint64_t)value << unseen >> unseen);
     snprintf(full, sizeof full, "%s%s", head, conversion);
     snprintf(text, sizeof text, full, value);
     strbuf_add(out, text);

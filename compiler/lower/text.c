@@ -30,6 +30,21 @@ static IrValue *format(Fn *f, const char *name, const char *form, IrValue *value
 
 /* ---- values as texts ---- */
 
+/* Forms that show bits show those of the value's own width. */
+static bool shows_bits(const char *form) {
+    return form && *form && strchr("xXob", form[strlen(form) - 1]);
+}
+
+static IrValue *int_text(Fn *f, IrValue *x, const char *form) {
+    static const IrScalar as_unsigned[IR_SCALAR_COUNT] = {
+        [IR_I8] = IR_U8, [IR_I16] = IR_U16, [IR_I32] = IR_U32, [IR_I64] = IR_U64};
+    IrScalar scalar = x->type->scalar;
+    if (!ir_scalar_signed(scalar)) return format(f, "format_u64", form, irb_cast(&f->b, x, IR_U64));
+    if (!shows_bits(form)) return format(f, "format_i64", form, emit_to_i64(f, x));
+    IrValue *bits = irb_cast(&f->b, x, as_unsigned[scalar]);
+    return format(f, "format_u64", form, irb_cast(&f->b, bits, IR_U64));
+}
+
 static IrValue *scalar_text(Fn *f, IrValue *x, const char *form) {
     IrScalar scalar = x->type->scalar;
     if (x->type->kind == IR_T_ARRAY) return format(f, "format_array", form, x);
@@ -39,8 +54,7 @@ static IrValue *scalar_text(Fn *f, IrValue *x, const char *form) {
     if (scalar == IR_F64) return format(f, "format_f64", form, x);
     if (scalar_is_real_float(scalar))
         return format(f, "format_f32", form, irb_cast(&f->b, x, IR_F32));
-    if (ir_scalar_signed(scalar)) return format(f, "format_i64", form, emit_to_i64(f, x));
-    return format(f, "format_u64", form, irb_cast(&f->b, x, IR_U64));
+    return int_text(f, x, form);
 }
 
 typedef struct Sign {
