@@ -348,6 +348,10 @@ void check_program_text(const char *text, const Setting *setting, uint32_t modes
     memset(out, 0, sizeof out);
     Checking c = {setting, exact, out};
     exec_run(text, setting, modes, exact, out);
+    if (exec_too_long(&out[MODE_PLAIN][RUN_VALUE])) {
+        exec_free(out);
+        return;
+    }
     for (int m = 0; m < MODE_COUNT; m++) statuses(&c, m);
     for (Entry e = 0; e < RUN_COUNT; e++) {
         across(&c, e);

@@ -144,6 +144,13 @@ double *exec_seed(const char *name, const Setting *s) {
 
 /* ---- interpreted calls ---- */
 
+/* A program whose value takes more steps is left out; of a derivative it is a fault. */
+enum { VALUE_STEPS = 5000000, OTHER_STEPS = 500000000 };
+
+bool exec_too_long(const Outcome *value) {
+    return value->ran && value->status == IR_ERROR_LIMIT;
+}
+
 static char *copy_text(const char *text) {
     size_t len = strlen(text);
     char *copy = malloc(len + 1);
@@ -151,9 +158,10 @@ static char *copy_text(const char *text) {
     return copy;
 }
 
-static void interpret(IrModule *module, IrFunc *func, const IrDatum *args, Outcome *out) {
+static void interpret(IrModule *module, IrFunc *func, const IrDatum *args, uint64_t steps,
+                      Outcome *out) {
     IrInterp *interp = ir_interp_new(module);
-    ir_interp_set_limits(interp, 20000000, 200);
+    ir_interp_set_limits(interp, steps, 200);
     out->ran = true;
     out->n = func->nresults;
     if (!ir_interp_call(interp, func, args, out->results)) {
@@ -311,8 +319,9 @@ static void run_mode(const Checked *c, const Setting *setting, unsigned entries,
         if (!func || func->nparams != n || func->nresults > MAX_RESULTS)
             fault("no entry", "%s: %s", mode_names[mode], entry_names[e]);
         if (code) call_code(code, mode, func, args, &out[e]);
-        else interpret(module, func, args, &out[e]);
+        else interpret(module, func, args, e == RUN_VALUE ? VALUE_STEPS : OTHER_STEPS, &out[e]);
         for (uint32_t i = 0; i < n; i++) ir_datum_drop(&args[i]);
+        if (exec_too_long(&out[RUN_VALUE])) break;
     }
     if (code) api->unload(code);
     ir_module_free(module);
@@ -351,6 +360,7 @@ void exec_run(const char *text, const Setting *setting, uint32_t modes, bool exa
         run_mode(&checked, setting, entries, mode, exact, out[mode]);
         checked_free(&checked);
         strbuf_free(&kept);
+        if (exec_too_long(&out[MODE_PLAIN][RUN_VALUE])) return;
     }
 }
 
@@ -388,7 +398,8 @@ void exec_value_at(const char *text, const Setting *setting, const double *steps
         move(&args[0], "dx", setting, steps[k]);
         move(&args[1], "dy", setting, steps[k]);
         move(&args[2], "dA", setting, steps[k]);
-        interpret(module, ir_find_func(module, entry_names[RUN_VALUE]), args, &out[k]);
+        interpret(module, ir_find_func(module, entry_names[RUN_VALUE]), args, VALUE_STEPS,
+                  &out[k]);
         for (uint32_t i = 0; i < count; i++) ir_datum_drop(&args[i]);
     }
     ir_module_free(module);

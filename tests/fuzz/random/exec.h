@@ -39,6 +39,8 @@ unsigned exec_optimised(uint64_t seed);
    of OUT is filled that was asked for.  EXACT: no vector versions of mathematical functions. */
 void exec_run(const char *text, const Setting *setting, uint32_t modes, bool exact,
               Outcome out[MODE_COUNT][RUN_COUNT]);
+/* Is this a value that the interpreter gave up?  Then nothing else was run. */
+bool exec_too_long(const Outcome *value);
 void exec_free(Outcome out[MODE_COUNT][RUN_COUNT]);
 /* The value at x + STEP dx, by the interpreter without optimisation. */
 void exec_value_at(const char *text, const Setting *setting, const double *steps, uint32_t n,

@@ -466,7 +466,7 @@ RandomProgram *program_generate(Arena *arena, uint64_t seed) {
     g->setting = (Setting){.seed = seed, .ordered = true, .smooth = true};
     g->setting.n = gen_chance(g, 8) ? 0 : 1 + (int)gen_random(g, 5);
     g->setting.m = gen_chance(g, 8) ? 0 : 1 + (int)gen_random(g, 4);
-    if (gen_chance(g, 4)) g->setting.n = 9 + (int)gen_random(g, 32);
+    if (gen_chance(g, 4)) g->setting.n = 9 + (int)gen_random(g, 12);
     g->setting.result = gen_chance(g, 60) ? 0 : 1 + (int)gen_random(g, 2);
     g->setting.width = 2 + (int)gen_random(g, 2);
     g->setting.single = gen_chance(g, 12);
