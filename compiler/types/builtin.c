@@ -165,7 +165,7 @@ static Tree *call_complex(BuiltinCall *b, Type expected) {
     bool single = expected && is_scalar_of(elem_of(expected), SCALAR_C64);
     Type hint = type_scalar(f->c->types, single ? SCALAR_F32 : SCALAR_F64);
     Tree *args[2] = {NULL, NULL};
-    bool swap = is_flexible(f, b->nodes[0]) && !is_flexible(f, b->nodes[1]);
+    bool swap = literal_after(f, b->nodes[0], b->nodes[1]);
     args[swap] = builtin_arg(b, swap, hint);
     args[!swap] = builtin_arg(b, !swap, elem_of(args[swap]->type));
     if (b->failed) return tree_poison(f, b->span);
@@ -201,7 +201,7 @@ static Tree *call_select(BuiltinCall *b, Type expected) {
     FnChecker *f = b->f;
     Tree *args[3];
     args[0] = builtin_arg(b, 0, NULL);
-    bool swap = is_flexible(f, b->nodes[1]) && !is_flexible(f, b->nodes[2]);
+    bool swap = literal_after(f, b->nodes[1], b->nodes[2]);
     uint32_t first = swap ? 2 : 1, second = swap ? 1 : 2;
     args[first] = builtin_arg(b, first, expected);
     args[second] = builtin_arg(b, second, args[first]->type);
@@ -226,7 +226,7 @@ static Tree *call_select(BuiltinCall *b, Type expected) {
 static Tree *call_near(BuiltinCall *b) {
     FnChecker *f = b->f;
     Tree *args[4];
-    bool swap = is_flexible(f, b->nodes[0]) && !is_flexible(f, b->nodes[1]);
+    bool swap = literal_after(f, b->nodes[0], b->nodes[1]);
     args[swap] = builtin_arg(b, swap, NULL);
     args[!swap] = builtin_arg(b, !swap, args[swap]->type);
     if (b->failed) return tree_poison(f, b->span);

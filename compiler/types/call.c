@@ -95,10 +95,12 @@ static void infer_all(Inference *in, Type expected) {
         }
         map_free(&bound);
     }
-    for (uint32_t i = 0; i < sig->nparams; i++)
-        if (in->args[i].node && !in->args[i].value && !sig->params[i].is_fn &&
-            !in->args[i].is_default)
-            check_one(in, i);
+    for (Natural n = NATURAL_COUNT; n-- > 0;) /* max(1, 2.0) is an f64 */
+        for (uint32_t i = 0; i < sig->nparams; i++) {
+            const CallArg *arg = &in->args[i];
+            if (!arg->node || arg->value || sig->params[i].is_fn || arg->is_default) continue;
+            if (n == NATURAL_INT || natural_of(in->f, arg->node) == n) check_one(in, i);
+        }
     if (in->ok) infer_functions(in);
 }
 

@@ -40,6 +40,7 @@ void checker_free(Checker *c) {
     map_free(&c->signatures);
     map_free(&c->integers);
     map_free(&c->made_arrays);
+    map_free(&c->naturals);
     if (c->program) {
         vec_free(&c->program->roots);
         vec_free(&c->program->instances);

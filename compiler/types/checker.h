@@ -38,6 +38,7 @@ struct Checker {
     Map signatures;      /* FnDecl * -> Signature * */
     Map made_arrays;     /* Local * whose first value is `zeros(n)` or the like */
     Map integers;        /* ConstDecl * -> int64_t * of those that are integer constants */
+    Map naturals;        /* AstNode * of a call on literals -> its type without a context */
     FnChecker *current;  /* the body being checked, for the chain of an endless request */
     uint32_t depth;      /* of bodies within bodies (lambdas) */
     bool too_deep;       /* reported */

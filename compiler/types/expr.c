@@ -401,10 +401,6 @@ Tree *check_block(FnChecker *f, AstBlock *block, Type expected, bool want_value)
     return tree;
 }
 
-static bool branch_flexible(FnChecker *f, const AstNode *node) {
-    return is_flexible(f, node);
-}
-
 /* The size that both branches have, or one that is known at run time only. */
 static Type join_types(FnChecker *f, Type a, Type b) {
     TypeTable *t = f->c->types;
@@ -462,7 +458,7 @@ Tree *check_if(FnChecker *f, AstIf *node, Type expected, bool want_value) {
         }
         return tree;
     }
-    bool swap = branch_flexible(f, node->then) && !branch_flexible(f, node->other);
+    bool swap = literal_after(f, node->then, node->other);
     Tree *first = check_branch(f, swap ? node->other : node->then, expected, want_value);
     Type hint = diverges(first) || first->type->kind == TYPE_UNIT || is_poison(first->type)
                     ? expected

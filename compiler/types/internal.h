@@ -60,6 +60,11 @@ bool is_flexible(FnChecker *f, const AstNode *node);
 /* The rank of an argument that is made of literals: they are checked for it, then again for the
    parameter, which gives them their type. */
 uint32_t literal_rank(FnChecker *f, AstNode *node);
+/* What an expression made of literals is without a context, by its literals. */
+typedef enum Natural { NATURAL_INT, NATURAL_FLOAT, NATURAL_COMPLEX, NATURAL_COUNT } Natural;
+Natural natural_of(FnChecker *f, AstNode *node);
+/* Does A, being made of literals, take the type that B has?  So B is checked first. */
+bool literal_after(FnChecker *f, AstNode *a, AstNode *b);
 bool is_function_like(FnChecker *f, const AstNode *node); /* a lambda, derivative, function name */
 Tree *check_block(FnChecker *f, AstBlock *block, Type expected, bool want_value);
 Tree *check_if(FnChecker *f, AstIf *node, Type expected, bool want_value);

@@ -243,27 +243,76 @@ Tree *op_binary(FnChecker *f, AstOp op, Tree *left, Tree *right, Span span, cons
 
 /* ---- operators as written ---- */
 
-typedef enum Natural { NATURAL_INT, NATURAL_FLOAT, NATURAL_COMPLEX } Natural;
+typedef struct NaturalFinder {
+    FnChecker *f;
+    Natural most;
+    bool within;  /* names stand here that the expression brings itself */
+    bool unknown; /* there is a call within */
+} NaturalFinder;
+
+/* What a call on literals gives alone; asked once, since calls nest. */
+static Natural natural_alone(FnChecker *f, AstNode *node) {
+    Type type = map_getp(&f->c->naturals, node);
+    if (!type) {
+        type = elem_of(check_value(f, node, NULL)->type);
+        map_setp(&f->c->naturals, node, (void *)type);
+    }
+    return is_integer(type) ? NATURAL_INT : is_complex(type) ? NATURAL_COMPLEX : NATURAL_FLOAT;
+}
+
+static void find_natural(AstNode *node, void *data);
+
+/* Of BODY, the value of NODE, which brings names for it. */
+static Natural natural_within(NaturalFinder *n, AstNode *node, AstNode *body) {
+    NaturalFinder inner = {n->f, NATURAL_INT, true, false};
+    find_natural(body, &inner);
+    if (inner.unknown && !n->within) return natural_alone(n->f, node);
+    n->unknown |= inner.unknown;
+    return inner.most;
+}
 
 static void find_natural(AstNode *node, void *data) {
-    Natural *n = data;
-    Natural here = node->kind == AST_Imag ? NATURAL_COMPLEX
-                   : node->kind == AST_Float || node->kind == AST_Name || node->kind == AST_Call
-                       ? NATURAL_FLOAT
-                       : NATURAL_INT;
-    if (here > *n) *n = here;
-    if (node->kind == AST_Binary && ((AstBinary *)node)->op == AST_OP_POW)
+    NaturalFinder *n = data;
+    Natural here = NATURAL_INT;
+    if (!node) return;
+    switch ((AstKind)node->kind) {
+    case AST_Imag: here = NATURAL_COMPLEX; break;
+    case AST_Float:
+    case AST_Name: here = NATURAL_FLOAT; break;
+    case AST_Call:
+        if (n->within) n->unknown = true;
+        else here = natural_alone(n->f, node);
+        break;
+    case AST_Index: break;
+    case AST_Comp: here = natural_within(n, node, ((AstComp *)node)->body); break;
+    case AST_Block: here = natural_within(n, node, ((AstBlock *)node)->value); break;
+    case AST_If:
+        find_natural(((AstIf *)node)->then, data);
+        find_natural(((AstIf *)node)->other, data);
+        break;
+    case AST_Binary:
         find_natural(((AstBinary *)node)->left, data);
-    else if (node->kind != AST_Call && node->kind != AST_Index && node->kind != AST_Comp)
-        ast_children(node, find_natural, data);
-    else if (node->kind == AST_Comp) find_natural(((AstComp *)node)->body, data);
+        if (((AstBinary *)node)->op != AST_OP_POW) find_natural(((AstBinary *)node)->right, data);
+        break;
+    default: ast_children(node, find_natural, data); break;
+    }
+    if (here > n->most) n->most = here;
+}
+
+Natural natural_of(FnChecker *f, AstNode *node) {
+    NaturalFinder finder = {f, NATURAL_INT, false, false};
+    find_natural(node, &finder);
+    return finder.most;
+}
+
+bool literal_after(FnChecker *f, AstNode *a, AstNode *b) {
+    if (!is_flexible(f, a)) return false;
+    return !is_flexible(f, b) || natural_of(f, b) > natural_of(f, a);
 }
 
 /* The type of two operands that are both made of literals. */
 static Type literal_context(FnChecker *f, AstNode *left, AstNode *right, Type expected) {
-    Natural n = NATURAL_INT;
-    find_natural(left, &n);
-    find_natural(right, &n);
+    Natural a = natural_of(f, left), b = natural_of(f, right), n = a > b ? a : b;
     Type elem = expected ? elem_of(expected) : NULL;
     if (elem && is_complex(elem)) return elem;
     if (elem && is_floating(elem) && n != NATURAL_COMPLEX) return elem;
@@ -282,12 +331,8 @@ static Tree *check_power(FnChecker *f, AstBinary *node, Type expected) {
         left = check_value(f, node->left, hint);
     } else {
         left = check_value(f, node->left, expected);
-        Natural n = NATURAL_INT;
-        find_natural(node->right, &n);
-        right = check_value(f, node->right,
-                            rf && n == NATURAL_INT ? ty_i64(f)
-                            : rf                   ? left->type
-                                                   : NULL);
+        bool whole = rf && natural_of(f, node->right) == NATURAL_INT;
+        right = check_value(f, node->right, whole ? ty_i64(f) : rf ? left->type : NULL);
     }
     return op_binary(f, AST_OP_POW, left, right, node->node.span, node->left, node->right);
 }
