@@ -15,8 +15,9 @@ typedef struct Threads {
 
 /* Of a loop: also the linear values that it carries. */
 typedef struct Carried {
-    uint32_t n;   /* linear values that the loop carries */
-    uint32_t *at; /* which of its results */
+    uint32_t n;        /* linear values that the loop carries */
+    uint32_t *at;      /* which of its results */
+    IrValue **present; /* of tapes: the condition under which their cotangents are there, or NULL */
     Threads threads;
     bool taped;
     bool may_lack; /* the cotangents with which its reverse starts may stand for nothing */

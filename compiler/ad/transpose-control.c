@@ -148,7 +148,8 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
     threads_given(t, threads, copy->results);
 }
 
-/* A tape that was walked in one branch only, among results that count in any case. */
+/* A tape that was walked in one branch only, among results that count in any case: branches and
+   loops hand the condition on to what they hold. */
 static void report_half_tape(Transposer *t, const IrInst *inst, bool is_walked) {
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (inst->results[i]->type->kind == IR_T_TAPE &&
@@ -161,11 +162,14 @@ static void report_half_tape(Transposer *t, const IrInst *inst, bool is_walked) 
 bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer *, IrInst *)) {
     Threads threads;
     if (!is_guarded(t, inst)) {
-        report_half_tape(t, inst, false);
+        if (inst->op == IR_CALL) report_half_tape(t, inst, false);
         return false;
     }
     bool tapes = gives_tape(t, inst);
-    if (tapes && t->tape && is_taped(t, inst)) report_half_tape(t, inst, true);
+    if (tapes && t->tape && is_taped(t, inst)) {
+        if (inst->op != IR_CALL) return false;
+        report_half_tape(t, inst, true);
+    }
     find_threads(t, inst, &threads);
     for (uint32_t i = 0; i < inst->noperands; i++)
         if (is_linear(t->mixed, inst->operands[i])) add_thread(inst->operands[i], &threads);
@@ -264,14 +268,17 @@ void transpose_if(Transposer *t, IrInst *inst) {
 /* ---- loops ---- */
 
 Carried carried_find(Transposer *t, const IrInst *inst) {
-    Carried c = {.at = ARENA_ARRAY(t->ad->arena, uint32_t, inst->nresults)};
+    Carried c = {.at = ARENA_ARRAY(t->ad->arena, uint32_t, inst->nresults),
+                 .present = ARENA_ARRAY(t->ad->arena, IrValue *, inst->nresults)};
     bool any_sure = false;
     for (uint32_t i = 0; i < inst->nresults; i++) {
         if (!is_linear(t->mixed, inst->results[i])) continue;
-        c.at[c.n++] = i;
+        bool tape = inst->results[i]->type->kind == IR_T_TAPE;
         Ct ct = t->ct[inst->results[i]->id];
+        c.present[c.n] = tape ? ct.when.present : NULL;
+        c.at[c.n++] = i;
         if (ct.when.present || ct.when.zero == ZERO_MAY_BE_NOTHING) c.may_lack = true;
-        else if (ct.value && ct.value->type->kind != IR_T_TAPE) any_sure = true;
+        else if (ct.value && !tape) any_sure = true;
     }
     c.may_lack |= !any_sure;
     find_threads(t, inst, &c.threads);
@@ -307,7 +314,9 @@ uint32_t carried_trip(Transposer *t, const IrInst *inst, const Carried *c, IrVal
     threads_set(t, &c->threads, params + c->n);
     for (uint32_t i = 0; i < c->n; i++)
         ct_add(t, from->last->operands[c->at[i] + exit], params[i],
-               c->may_lack ? ct_given(params[i]) : ct_element(params[i], (When){0}));
+               c->present[i] ? (When){.present = c->present[i]}
+               : c->may_lack ? ct_given(params[i])
+                             : ct_element(params[i], (When){0}));
     reverse_region(t, from);
     for (uint32_t i = 0; i < c->n; i++) next[n++] = ct_value(t, from->params[1 + c->at[i]]);
     for (uint32_t i = 0; i < c->threads.linear.len; i++)
@@ -318,7 +327,10 @@ uint32_t carried_trip(Transposer *t, const IrInst *inst, const Carried *c, IrVal
 void carried_finish(Transposer *t, const IrInst *inst, const Carried *c, const IrInst *loop) {
     threads_given(t, &c->threads, loop->results + c->n);
     for (uint32_t i = 0; i < c->n; i++)
-        ct_add_given(t, inst->operands[1 + c->at[i]], loop->results[i]);
+        if (c->present[i])
+            ct_add(t, inst->operands[1 + c->at[i]], loop->results[i],
+                   (When){.present = c->present[i]});
+        else ct_add_given(t, inst->operands[1 + c->at[i]], loop->results[i]);
 }
 
 static void reverse_loop_body(Transposer *t, IrInst *inst, const Carried *c, IrInst *loop,
