@@ -150,7 +150,7 @@ static void across(const Checking *c, Entry e) {
         Numbers a = results(want, 0, primal), b = results(got, 0, primal);
         bool vectors = m >= MODE_O0 && !c->exact;
         if (vectors) expect_near(kind, what, &a, &b, vector_tolerance(c));
-        else if (m >= MODE_O0 && !c->setting->ordered) expect_near(kind, what, &a, &b, 1e-12);
+        else if (m >= MODE_O0 && !c->setting->ordered) expect_near(kind, what, &a, &b, 1e-9);
         else expect_same(kind, what, &a, &b);
         a = results(want, primal, MAX_RESULTS);
         b = results(got, primal, MAX_RESULTS);
