@@ -15,6 +15,7 @@ static Node *lambda(Gen *g, int depth) {
 static Node *derivative(Gen *g, int depth) {
     const Fn *scalars = gen_find_fn(g, FN_SCALARS), *vector = gen_find_fn(g, FN_VECTOR);
     Node *a = gen_f64(g, depth - 1), *b = gen_f64(g, depth - 1), *c;
+    g->setting.derived = true;
     if (vector && g->has_n && gen_chance(g, 50)) {
         Node *u = gen_array(g, g->vector, depth - 1);
         switch (gen_random(g, 4)) {
@@ -146,6 +147,7 @@ Node *gen_vector_form(Gen *g, const Type *type, int depth) {
     }
     case 6:
         c = lambda(g, depth - 1);
+        g->setting.derived = true;
         return EXPR(type, 2, KIDS(c, a), "grad ($)($)");
     default: {
         const char *row = gen_name(g, 'e');

@@ -227,10 +227,10 @@ static int run_file(const char *path) {
     FileError error;
     Setting s = {0};
     unsigned long long seed = 0;
-    int single = 0, ordered = 0, smooth = 0;
+    int single = 0, ordered = 0, smooth = 0, derived = 0;
     if (!file_read_all(path, &text, &len, &error) ||
         sscanf(text, SETTING_FORMAT, &seed, &s.n, &s.m, &s.result, &s.width, &s.entries, &single,
-               &ordered, &smooth) != 9) {
+               &ordered, &smooth, &derived) < 9) {
         fprintf(stderr, "%s cannot be read, or does not say how it is run\n", path);
         return 2;
     }
@@ -238,6 +238,7 @@ static int run_file(const char *path) {
     s.single = single;
     s.ordered = ordered;
     s.smooth = smooth;
+    s.derived = derived;
     Job job = job_of(&s, true);
     Verdict v = try_text(text, &s, &job);
     printf("%s: %s\n%s", path, v.detail ? v.kind : "ok", v.detail ? v.detail : "");

@@ -14,11 +14,13 @@ typedef struct Setting {
     bool single;   /* has f32 */
     bool ordered;  /* no sum is so long that compiled code adds in another order */
     bool smooth;   /* finite differences make sense */
+    bool derived;  /* there are derivatives within, which passes may round otherwise */
 } Setting;
 
 /* The first line of a program. */
 #define SETTING_FORMAT                                                                             \
-    "// seed %llu n %d m %d result %d width %d entries %u single %d ordered %d smooth %d"
+    "// seed %llu n %d m %d result %d width %d entries %u single %d ordered %d smooth %d " \
+    "derived %d"
 
 typedef enum Entry {
     RUN_VALUE,

@@ -88,7 +88,7 @@ void program_print(const RandomProgram *program, StrBuf *out) {
     const Setting *s = &program->setting;
     strbuf_printf(out, SETTING_FORMAT "\n",
                   (unsigned long long)s->seed, s->n, s->m, s->result, s->width, s->entries,
-                  s->single, s->ordered, s->smooth);
+                  s->single, s->ordered, s->smooth, s->derived);
     for (uint32_t k = 0; k < program->root->nkids; k++) {
         const Node *item = program->root->kids[k];
         if (item->entry && !(item->entry & s->entries)) continue;
