@@ -18,7 +18,9 @@ bool gen_chance(Gen *g, uint32_t percent) {
 }
 
 const char *gen_name(Gen *g, char letter) {
-    return arena_printf(g->arena, "%c%d", letter, g->names++);
+    int number = g->names++;
+    bool type = number && !(number & (number - 1)); /* i64 is one */
+    return arena_printf(g->arena, type ? "%c_%d" : "%c%d", letter, number);
 }
 
 Node *gen_node(Gen *g, NodeKind kind, const Type *type, uint32_t n, Node *const *kids,
