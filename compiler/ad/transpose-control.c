@@ -36,8 +36,33 @@ static bool region_adds(const Transposer *t, const IrRegion *region) {
     return false;
 }
 
+/* Does CALL take from a tape of tangents? */
+static bool call_pops(const Transposer *t, const IrInst *call) {
+    bool takes = false, gives = false;
+    for (uint32_t i = 0; i < call->noperands; i++)
+        takes |=
+            call->operands[i]->type->kind == IR_T_TAPE && is_linear(t->mixed, call->operands[i]);
+    for (uint32_t i = 0; i < call->nresults; i++)
+        gives |= call->results[i]->type->kind == IR_T_TAPE;
+    return takes && !gives;
+}
+
+/* Does REGION pop from a tape of tangents?  Its reverse pushes then, zeros if nothing else: what
+   pushed there pops as much. */
+static bool region_pops(const Transposer *t, const IrRegion *region) {
+    for (const IrInst *inst = region->first; inst; inst = inst->next) {
+        if (inst->op == IR_TAPE_POP && is_linear(t->mixed, inst->operands[0])) return true;
+        if (inst->op == IR_CALL && call_pops(t, inst)) return true;
+        for (uint32_t r = 0; r < inst->nregions; r++)
+            if (region_pops(t, inst->regions[r])) return true;
+    }
+    return false;
+}
+
 bool transpose_is_idle(const Transposer *t, const IrInst *inst) {
     if (any_ct(t, inst)) return false;
+    for (uint32_t r = 0; r < inst->nregions; r++)
+        if (region_pops(t, inst->regions[r])) return false;
     for (uint32_t r = 0; r < inst->nregions; r++)
         if (region_adds(t, inst->regions[r])) return false;
     return true;
@@ -425,7 +450,7 @@ void transpose_call(Transposer *t, IrInst *inst) {
         if (any_ct(t, inst)) transpose_rule(t, inst, info);
         return;
     }
-    if (!outer && !any_ct(t, inst)) return;
+    if (!outer && !any_ct(t, inst) && !call_pops(t, inst)) return;
     if (!tape) {
         transpose_call_again(t, inst, info);
         return;
