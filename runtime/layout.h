@@ -67,10 +67,11 @@ struct AdlBlock {
     AdlContext *owner; /* NULL once a tape that left its context holds the block */
     int64_t capacity;  /* of the memory, header included */
     int64_t holds;     /* atomic: tapes that hold the block */
-    int64_t spare;
+    int64_t spare;     /* names in refs that are not ours: 1 for memory that a C caller lets us write */
 };
 
-/* What an exported function makes on its stack, uninitialised; see adl__context_begin. */
+/* What an exported function makes on its stack.  It begins with all bytes zero (adl__context_begin);
+   adl__context_end is needed if there was an error or live, tapes, recent, cache, message is not NULL. */
 struct AdlContext {
     int32_t error;              /* 0, or the code of the first error */
     int32_t lock;               /* spin lock over the lists below */

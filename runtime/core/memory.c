@@ -242,8 +242,15 @@ void adl__retain(AdlContext *context, const void *data) {
     if (block) __atomic_fetch_add(&block->refs, 1, __ATOMIC_RELAXED);
 }
 
+/* With one name alone nobody else can come to the block, so that its count needs no atomic operation;
+   `spare` is 1 in a header for a caller's memory, whose name is not ours. */
 static void release_block(AdlBlock *block) {
-    if (__atomic_sub_fetch(&block->refs, 1, __ATOMIC_ACQ_REL) != 0) return;
+    if (__atomic_load_n(&block->refs, __ATOMIC_ACQUIRE) == 1 + block->spare) {
+        __atomic_store_n(&block->refs, block->spare, __ATOMIC_RELAXED);
+        if (block->spare > 0) return;
+    } else if (__atomic_sub_fetch(&block->refs, 1, __ATOMIC_ACQ_REL) != 0) {
+        return;
+    }
     AdlContext *context = block->owner;
     unlink_block(block);
     memory_give(context, block, block->capacity);

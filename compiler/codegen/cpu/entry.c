@@ -19,9 +19,8 @@ static void push_open_dims(IrType type, const Val *val, EntryArgs *args) {
         if (type->dims[k] < 0) vec_push(args, val->dims[k]);
 }
 
-void entry_push_arg(Fn *f, const IrFunc *func, uint32_t k, const Val *val, EntryArgs *args) {
+void entry_push_counted(const IrFunc *func, uint32_t k, const Val *val, EntryArgs *args) {
     IrType type = func->params[k];
-    if (f->g->plan->funcs[func->id].owned_param[k]) gen_retain(f, val, type);
     vec_push(args, val->at);
     switch (type->kind) {
     case IR_T_SCALAR: break;
@@ -40,16 +39,22 @@ void entry_push_arg(Fn *f, const IrFunc *func, uint32_t k, const Val *val, Entry
     }
 }
 
+void entry_push_arg(Fn *f, const IrFunc *func, uint32_t k, const Val *val, EntryArgs *args) {
+    if (f->g->plan->funcs[func->id].owned_param[k]) gen_retain(f, val, func->params[k]);
+    entry_push_counted(func, k, val, args);
+}
+
 LLVMValueRef entry_result_memory(Fn *f, const IrFunc *func, uint32_t i) {
     IrType type = func->results[i];
     const Emit *e = f->e;
     uint32_t words = type->kind == IR_T_TAPE ? 4 : type->kind == IR_T_STR ? 3 : 2;
     if (type->kind == IR_T_SCALAR)
-        return LLVMBuildAlloca(e->b, emit_memory_type(e, type->scalar), "result");
+        return gen_alloca(f, emit_memory_type(e, type->scalar), NULL,
+                          ir_scalar_bytes(type->scalar), "result");
     if (mem_is_small(type)) return gen_slot(f, type).at;
     for (uint32_t k = 0; k < type->rank; k++)
         if (type->dims[k] < 0) words++;
-    LLVMValueRef memory = LLVMBuildAlloca(e->b, LLVMArrayType2(e->i64, words), "result");
+    LLVMValueRef memory = gen_alloca(f, LLVMArrayType2(e->i64, words), NULL, 8, "result");
     gen_no_place(f, func, i, memory);
     return memory;
 }

@@ -12,6 +12,8 @@ LLVMValueRef entry_begin(Gen *g, Fn *f, const char *name, LLVMTypeRef type, cons
 typedef VEC(LLVMValueRef) EntryArgs;
 /* Adds VAL as parameter K of FUNC, which keeps its own reference. */
 void entry_push_arg(Fn *f, const IrFunc *func, uint32_t k, const Val *val, EntryArgs *args);
+/* The same where FUNC's reference, if it owns the parameter, is counted already. */
+void entry_push_counted(const IrFunc *func, uint32_t k, const Val *val, EntryArgs *args);
 /* Result memory for result I of FUNC. */
 LLVMValueRef entry_result_memory(Fn *f, const IrFunc *func, uint32_t i);
 LLVMValueRef entry_call(Fn *f, const IrFunc *func, const EntryArgs *args);

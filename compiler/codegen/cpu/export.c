@@ -53,6 +53,29 @@ static void leave(Wrapper *w, LLVMValueRef status) {
     LLVMBuildBr(w->f.e->b, w->end);
 }
 
+/* The end of the wrapper: returns the status, a phi that `leave` adds to.  A context that has nothing
+   to give back and no error, as in most calls of small functions, is left as it is. */
+static void end_context(Wrapper *w) {
+    static const size_t owns[] = {offsetof(AdlContext, live), offsetof(AdlContext, tapes),
+                                  offsetof(AdlContext, recent), offsetof(AdlContext, cache),
+                                  offsetof(AdlContext, message)};
+    Emit *e = w->f.e;
+    w->status = LLVMBuildPhi(e->b, e->i32, "status");
+    LLVMValueRef any = LLVMBuildZExt(e->b, w->status, e->i64, "");
+    for (size_t i = 0; i < sizeof owns / sizeof owns[0]; i++) {
+        LLVMValueRef at = emit_offset(e, w->f.context, (int64_t)owns[i]);
+        any = LLVMBuildOr(e->b, any, LLVMBuildLoad2(e->b, e->i64, at, ""), "");
+    }
+    LLVMBasicBlockRef some = gen_block(&w->f, "give_back"), none = gen_block(&w->f, "");
+    LLVMValueRef idle = LLVMBuildICmp(e->b, LLVMIntEQ, any, gen_int(e, 0), "");
+    LLVMBuildCondBr(e->b, idle, none, some);
+    LLVMPositionBuilderAtEnd(e->b, none);
+    LLVMBuildRet(e->b, emit_int32(e, 0));
+    LLVMPositionBuilderAtEnd(e->b, some);
+    LLVMValueRef args[] = {w->f.context, w->status};
+    LLVMBuildRet(e->b, gen_runtime(w->f.g, "adl__context_end", args, 2));
+}
+
 /* Leaves with an error about an argument if BAD. */
 static void refuse(Wrapper *w, LLVMValueRef bad, const char *name, const char *what) {
     Emit *e = w->f.e;
@@ -180,9 +203,11 @@ static LLVMValueRef header_with(Wrapper *w, int64_t refs) {
     return header;
 }
 
-/* The block of memory that the caller lets us write to. */
-static LLVMValueRef borrowed_block(Wrapper *w) {
-    LLVMValueRef header = header_with(w, 1);
+/* The block of memory that the caller lets us write to.  Its header counts the caller's name, and one
+   more where the callee gets the array as its own, as any argument that it owns. */
+static LLVMValueRef borrowed_block(Wrapper *w, uint32_t k) {
+    bool owned = w->f.g->plan->funcs[w->func->id].owned_param[k];
+    LLVMValueRef header = header_with(w, owned ? 2 : 1);
     store_header(w, header, offsetof(AdlBlock, spare), gen_int(w->f.e, 1));
     store_header(w, header, offsetof(AdlBlock, owner), w->f.context);
     return emit_offset(w->f.e, header, (int64_t)sizeof(AdlBlock));
@@ -198,7 +223,7 @@ static void take_array(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
     LLVMValueRef *dims = sizes_of(w, param);
     bool small = mem_is_small(w->func->params[param->param]);
     LLVMValueRef block = emit_null(e);
-    if (param->kind == IR_C_MUT && !small) block = borrowed_block(w);
+    if (param->kind == IR_C_MUT && !small) block = borrowed_block(w, param->param);
     if (param->kept && !small) block = constant_block(w);
     Val val = entry_array(&w->f, w->func->params[param->param], given, block, dims);
     LLVMValueRef some =
@@ -404,9 +429,11 @@ static void call(Wrapper *w) {
     vec_push(&args, w->f.context);
     for (uint32_t k = 0; k < w->func->nparams; k++) {
         if (!w->args[k].at) UNREACHABLE("parameter %u of %s is not given", k, w->export->name);
-        /* A mut argument's header counts one name already, the caller's; the callee gets another,
-           as for any argument that it owns. */
-        entry_push_arg(&w->f, w->func, k, &w->args[k], &args);
+        /* Arrays have no block here, or one whose header counts this name already. */
+        if (w->func->params[k]->kind == IR_T_TAPE)
+            entry_push_arg(&w->f, w->func, k, &w->args[k], &args);
+        else
+            entry_push_counted(w->func, k, &w->args[k], &args);
     }
     for (uint32_t i = 0; i < w->func->nresults; i++) {
         w->memories[i] = memory_for(w, i);
@@ -437,16 +464,14 @@ static void gen_wrapper(Gen *g, const IrExport *export) {
     w.places = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);
     w.memories = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);
     LLVMTypeRef words = LLVMArrayType2(e->i64, sizeof(AdlContext) / 8);
-    w.f.context = LLVMBuildAlloca(e->b, words, "context");
-    LLVMSetAlignment(w.f.context, 16);
+    w.f.context = gen_alloca(&w.f, words, NULL, 16, "context");
     LLVMBasicBlockRef body = gen_block(&w.f, "body");
     w.end = gen_block(&w.f, "end");
     LLVMPositionBuilderAtEnd(e->b, w.end);
-    w.status = LLVMBuildPhi(e->b, e->i32, "status");
-    LLVMValueRef args[] = {w.f.context, w.status};
-    LLVMBuildRet(e->b, gen_runtime(g, "adl__context_end", args, 2));
+    end_context(&w);
     LLVMPositionBuilderAtEnd(e->b, body);
-    gen_runtime(g, "adl__context_begin", args, 1);
+    LLVMBuildMemSet(e->b, w.f.context, LLVMConstInt(e->i8, 0, false), gen_int(e, sizeof(AdlContext)),
+                    16);
     take_params(&w);
     if (g->options->check_overlap) check_overlaps(&w);
     call(&w);
