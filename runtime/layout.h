@@ -89,7 +89,8 @@ struct AdlContext {
     const struct AdlArguments *arguments; /* of the program, or NULL */
     int64_t library_place; /* bytes of MESSAGE that name a place in the library, else 0; or
                               ADL_NO_PLACE: it names none yet */
-    int64_t spare[2];
+    int64_t parallel; /* not 0 while several threads run a loop for this context */
+    int64_t spare;
 };
 
 /* Where in the source an operation stands; a constant. */

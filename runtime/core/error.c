@@ -61,11 +61,11 @@ static void finish(AdlContext *context, Text *text, int64_t place) {
         text_free(text);
         return;
     }
-    lock_take(&context->lock);
+    context_lock(context);
     context->message = text->ptr;
     context->message_bytes = (int64_t)text->cap;
     context->library_place = place;
-    lock_give(&context->lock);
+    context_unlock(context);
 }
 
 /* The bytes of TEXT, which start() began, that name a place in the library; ADL_NO_PLACE without any
@@ -76,7 +76,7 @@ static int64_t library_place(const Text *text, const AdlSite *site) {
 }
 
 int32_t adl__fail_called(AdlContext *context, int32_t code, const AdlSite *site) {
-    lock_take(&context->lock);
+    context_lock(context);
     if (context->message && context->library_place) {
         Text text = {0};
         start(&text, site);
@@ -91,7 +91,7 @@ int32_t adl__fail_called(AdlContext *context, int32_t code, const AdlSite *site)
             context->library_place = 0;
         }
     }
-    lock_give(&context->lock);
+    context_unlock(context);
     return code;
 }
 

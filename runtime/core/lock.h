@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdint.h>
 
+#include "layout.h"
+
 static inline void lock_take(int32_t *lock) {
     int spins = 0;
     while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE)) {
@@ -18,6 +20,15 @@ static inline void lock_take(int32_t *lock) {
 
 static inline void lock_give(int32_t *lock) {
     __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+/* A context is one thread's but while a parallel loop runs. */
+static inline void context_lock(AdlContext *context) {
+    if (context->parallel) lock_take(&context->lock);
+}
+
+static inline void context_unlock(AdlContext *context) {
+    if (context->parallel) lock_give(&context->lock);
 }
 
 #endif

@@ -66,18 +66,18 @@ static void *take_cached(AdlContext *context, int slot, int64_t capacity) {
 void *memory_take(AdlContext *context, int64_t *capacity) {
     int slot = size_class(capacity);
     if (slot < CLASS_COUNT) {
-        lock_take(&context->lock);
+        context_lock(context);
         void *found = take_recent(context, *capacity);
         if (!found) found = take_cached(context, slot, *capacity);
-        lock_give(&context->lock);
+        context_unlock(context);
         if (found) return found;
     }
     void *memory = allocator_take((size_t)*capacity);
     if (memory) return memory;
-    lock_take(&context->lock);
+    context_lock(context);
     bool dropped = context->recent || context->cache;
     memory_drop_cache(context);
-    lock_give(&context->lock);
+    context_unlock(context);
     if (!dropped) return NULL;
     return allocator_take((size_t)*capacity);
 }
@@ -115,9 +115,9 @@ static bool keep(AdlContext *context, void *memory, int64_t capacity) {
 void memory_give(AdlContext *context, void *memory, int64_t capacity) {
     bool kept = false;
     if (context) {
-        lock_take(&context->lock);
+        context_lock(context);
         kept = keep(context, memory, capacity);
-        lock_give(&context->lock);
+        context_unlock(context);
     }
     if (!kept) allocator_give(memory, (size_t)capacity);
 }
@@ -172,13 +172,13 @@ void *adl__alloc(AdlContext *context, int64_t bytes) {
         return NULL;
     }
     *block = (AdlBlock){.refs = 1, .bytes = bytes, .owner = context, .capacity = capacity};
-    lock_take(&context->lock);
+    context_lock(context);
     block->next = context->live;
     if (block->next) block->next->prev = block;
     context->live = block;
     context->live_bytes += capacity;
     if (context->live_bytes > context->peak_bytes) context->peak_bytes = context->live_bytes;
-    lock_give(&context->lock);
+    context_unlock(context);
     return block + 1;
 }
 
@@ -226,20 +226,22 @@ static AdlBlock *counted(const AdlContext *context, const void *data) {
 
 static void unlink_block(AdlBlock *block) {
     AdlContext *context = block->owner;
-    lock_take(&context->lock);
+    context_lock(context);
     if (block->prev)
         block->prev->next = block->next;
     else
         context->live = block->next;
     if (block->next) block->next->prev = block->prev;
     context->live_bytes -= block->capacity;
-    lock_give(&context->lock);
+    context_unlock(context);
     block->prev = block->next = NULL;
 }
 
 void adl__retain(AdlContext *context, const void *data) {
     AdlBlock *block = counted(context, data);
-    if (block) __atomic_fetch_add(&block->refs, 1, __ATOMIC_RELAXED);
+    if (!block) return;
+    if (context->parallel) __atomic_fetch_add(&block->refs, 1, __ATOMIC_RELAXED);
+    else block->refs++;
 }
 
 /* With one name alone nobody else can come to the block, so that its count needs no atomic operation;

@@ -63,9 +63,11 @@ int32_t adl__parallel_for(AdlContext *context, int64_t begin, int64_t end, int64
     int threads = adl_get_num_threads();
     if (threads > pieces.count) threads = (int)pieces.count;
     if (threads > 1) {
+        context->parallel = 1;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
         for (int64_t k = 0; k < pieces.count; k++)
             if (going_on(&pieces)) run_piece(&pieces, k);
+        context->parallel = 0;
         return pieces.status;
     }
 #endif

@@ -33,23 +33,23 @@ AdlTape *adl__tape_new(AdlContext *context, int64_t type) {
         return NULL;
     }
     *tape = (AdlTape){.refs = 1, .type = type, .owner = context, .memory = capacity};
-    lock_take(&context->lock);
+    context_lock(context);
     tape->next = context->tapes;
     if (tape->next) tape->next->prev = tape;
     context->tapes = tape;
-    lock_give(&context->lock);
+    context_unlock(context);
     return tape;
 }
 
 static void unlink_tape(AdlTape *tape) {
     AdlContext *context = tape->owner;
-    lock_take(&context->lock);
+    context_lock(context);
     if (tape->prev)
         tape->prev->next = tape->next;
     else
         context->tapes = tape->next;
     if (tape->next) tape->next->prev = tape->prev;
-    lock_give(&context->lock);
+    context_unlock(context);
     tape->prev = tape->next = NULL;
 }
 
