@@ -103,6 +103,7 @@ typedef struct Mixed {
     Map calls;      /* CALL to MixedCall */
     Map dims;       /* value to its Dim array (shape.c) */
     Map inputs;     /* instruction with regions to what they take from outside (needs.c) */
+    Map kept;       /* value of a map's body to the map's result that has it, by index (keep.c) */
     Map has_linear; /* instructions that are, or contain, something linear (transposing only) */
     uint32_t options;
     bool transposed; /* made to be transposed, not as a JVP */
@@ -166,6 +167,8 @@ static inline Scope *plan_scope(const Plan *plan, const IrRegion *region) {
 /* Calls VISIT for the nonlinear values that the transpose of INST (not of its regions' content)
    needs in the reverse sweep. */
 void ad_linear_needs(Mixed *mixed, IrInst *inst, void (*visit)(IrValue *, void *), void *data);
+/* The result that has VALUE of a map's body, by the indices of that body, or NULL. */
+IrValue *ad_kept(const Mixed *mixed, const IrValue *value);
 /* Calls VISIT for the nonlinear values that the regions of INST take from outside. */
 void ad_nonlinear_captures(Mixed *mixed, const IrInst *inst, void (*visit)(IrValue *, void *),
                            void *data);

@@ -36,6 +36,10 @@ static IrValue *quotient(Scalar *s) {
     return linear_div(s->l, linear_sub(s->l, s->dx, linear_mul(s->l, s->dy, s->z)), s->y);
 }
 
+static IrValue *product_and_sum(Scalar *s) {
+    return linear_add(s->l, tangent_of(s->l, s->inst->operands[2]), product(s));
+}
+
 static IrValue *absolute(Scalar *s) {
     IrValue *zero = constant(s, 0);
     IrValue *below = shared(s, 0, IR_LT, s->x, zero), *at = shared(s, 1, IR_EQ, s->x, zero);
@@ -136,6 +140,7 @@ static IrValue *tangent_in_lane(Scalar *s) {
     case IR_ADD: return linear_add(s->l, s->dx, s->dy);
     case IR_SUB: return linear_sub(s->l, s->dx, s->dy);
     case IR_MUL: return product(s);
+    case IR_MULADD: return product_and_sum(s);
     case IR_DIV: return quotient(s);
     case IR_MOD: return modulo(s);
     case IR_POWI: return s->dx ? power(s) : NULL;

@@ -483,5 +483,6 @@ void mixed_free(Mixed *mixed) {
     map_free(&mixed->calls);
     map_free(&mixed->dims);
     map_free(&mixed->inputs);
+    map_free(&mixed->kept);
     map_free(&mixed->has_linear);
 }

@@ -63,6 +63,7 @@ static void make_scopes(Planner *p, const IrRegion *region, Scope *parent, Scope
     vec_push(&p->plan->all, scope);
     for (IrInst *inst = region->first; inst; inst = inst->next) {
         if (!has_linear(p->mixed, inst)) continue;
+        ad_keep(p->mixed, inst, scope);
         if (inst->op == IR_CALL && kind == SCOPE_SPLIT && !is_rule_call(p->mixed, inst))
             scope->tape = true;
         int64_t checkpoint = ad_checkpoint(p->mixed, inst);
@@ -97,6 +98,14 @@ static bool is_source(const Planner *p, const IrValue *value) {
     return ad_cost_again(p->mixed, value->def) >= CUT_INFINITE;
 }
 
+/* What it takes to have VALUE in the reverse region of its scope. */
+static void inputs_of_value(const Planner *p, const IrValue *value,
+                            void (*visit)(IrValue *, void *), void *data) {
+    IrValue *kept = ad_kept(p->mixed, value);
+    if (kept) visit(kept, data);
+    else ad_nonlinear_inputs(p->mixed, value->def, visit, data);
+}
+
 static void max_taint(IrValue *value, void *data) {
     void **pair = data;
     const Planner *p = pair[0];
@@ -111,7 +120,8 @@ static void taint_value(Planner *p, IrValue *value) {
         taint = scope_of(p, value)->depth;
     } else {
         void *pair[] = {p, &taint};
-        ad_nonlinear_inputs(p->mixed, value->def, max_taint, pair);
+        const IrValue *kept = ad_kept(p->mixed, value);
+        ad_nonlinear_inputs(p->mixed, kept ? kept->def : value->def, max_taint, pair);
     }
     p->taint[value->id] = taint;
     vec_push(&p->values, value);
@@ -230,6 +240,8 @@ static void add_node(Planner *p, IrValue *value) {
              can_save(scope) ? often(ad_cost_save(value->type), scope) : CUT_INFINITE);
     if (bitset_has(&p->sinks, value->id)) cut_edge(p->cut, in + 1, SINK, CUT_INFINITE);
     if (is_source(p, value)) cut_edge(p->cut, SOURCE, in, CUT_INFINITE);
+    else if (ad_kept(p->mixed, value))
+        inputs_of_value(p, value, edge_from, &(EdgeTo){p, in});
     else if (value->def->nresults > 1)
         cut_edge(p->cut, shared_node(p, value->def, scope), in, CUT_INFINITE);
     else add_inputs(p, value->def, scope, in);
@@ -269,7 +281,7 @@ static void fetch_all(Planner *p) {
         if (bitset_has(&p->sinks, p->values.at[i]->id)) fetch(p->values.at[i], p);
     while (p->todo.len) {
         IrValue *value = vec_pop(&p->todo);
-        ad_nonlinear_inputs(p->mixed, value->def, fetch, p);
+        inputs_of_value(p, value, fetch, p);
     }
 }
 
@@ -295,9 +307,9 @@ Plan *ad_plan(Ad *ad, Mixed *mixed, ScopeKind kind) {
     Plan *plan = ARENA_NEW(ad->arena, Plan);
     Planner p = {.ad = ad, .mixed = mixed, .plan = plan};
     ad_survey(mixed);
+    make_scopes(&p, mixed->func->body, NULL, kind, 1);
     p.nvalues = mixed->func->nvalues;
     p.taint = ARENA_ARRAY(ad->arena, uint32_t, p.nvalues);
-    make_scopes(&p, mixed->func->body, NULL, kind, 1);
     taint_region(&p, mixed->func->body);
     demand_region(&p, mixed->func->body);
     demand_ends(&p);

@@ -12,6 +12,8 @@ void ad_nonlinear_inputs(Mixed *mixed, const IrInst *inst, void (*visit)(IrValue
 bool ad_only_linear(const Mixed *mixed, const IrInst *inst);
 /* Fills in mixed->has_linear and works out all sizes. */
 void ad_survey(Mixed *mixed);
+/* Makes MAP, in a scope AROUND, give what is dear in it, where that may be kept. */
+void ad_keep(Mixed *mixed, IrInst *map, const Scope *around);
 /* Roughly what it costs to compute INST again; CUT_INFINITE: it cannot or should not be done. */
 int64_t ad_cost_again(const Mixed *mixed, const IrInst *inst);
 /* The same for keeping a value of this type on the tape. */

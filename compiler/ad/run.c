@@ -161,6 +161,14 @@ static IrFunc *scratch_func(Ad *ad, const AdRequest *request) {
     return func;
 }
 
+static void finish(const Ad *ad, IrFunc *func) {
+    if (ad->module->fused) {
+        ir_form_muladds(func);
+        ir_settle_sums(func, true);
+    }
+    ad_clean(func);
+}
+
 static void make(Ad *ad, AdRequest *request) {
     Mixed *mixed;
     request->made = true;
@@ -177,8 +185,8 @@ static void make(Ad *ad, AdRequest *request) {
     }
     mixed_free(mixed);
     if (ad->failed) return;
-    ad_clean(request->func);
-    if (request->reverse) ad_clean(request->reverse);
+    finish(ad, request->func);
+    if (request->reverse) finish(ad, request->reverse);
 }
 
 /* The request behind a function of the module; false if it is an ordinary one. */
@@ -290,14 +298,21 @@ static void find_endless(Ad *ad) {
     vec_free(&s.derived);
 }
 
+static void settle_sums(IrModule *module, bool settled) {
+    for (uint32_t i = 0; module->fused && i < module->funcs.len; i++)
+        ir_settle_sums(module->funcs.at[i], settled);
+}
+
 void ad_run(IrModule *module, Diags *diags) {
     Ad ad = {.module = module, .diags = diags, .arena = arena_new()};
     uint32_t given = module->funcs.len;
     find_endless(&ad);
+    settle_sums(module, true);
     for (uint32_t i = 0; i < module->funcs.len; i++) (void)ir_func_pure(module->funcs.at[i]);
     for (uint32_t i = 0; i < module->funcs.len && !ad.failed; i++)
         make_func(&ad, module->funcs.at[i]);
     if (!ad.failed) ad_warn_of_zeros(&ad, given);
+    settle_sums(module, false);
     ir_forget_purity(module);
     arena_free(ad.arena);
     map_free(&ad.by_func);

@@ -53,6 +53,7 @@ static bool is_tame(const IrValue *value, uint32_t depth) {
     case IR_ADD:
     case IR_SUB:
     case IR_MUL:
+    case IR_MULADD:
     case IR_MIN:
     case IR_MAX:
     case IR_SELECT:

@@ -164,13 +164,30 @@ static bool leaves_tape(const Transposer *t, const IrInst *inst) {
     return false;
 }
 
+/* What INST computes, where that was kept by index. */
+static bool read_kept(Transposer *t, const IrInst *inst) {
+    const IrRegion *region = inst->parent;
+    bool all = inst->nresults > 0;
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        const IrValue *value = inst->results[i], *kept = ad_kept(t->mixed, value);
+        IrValue *indices[IR_MAX_RANK];
+        if (!bitset_has(&t->plan->again, value->id)) continue;
+        all = all && kept;
+        if (!kept) continue;
+        for (uint32_t k = 0; k < region->nparams; k++) indices[k] = now_of(t, region->params[k]);
+        t->now[value->id] = irb_index(&t->b, now_of(t, kept), region->nparams, indices);
+    }
+    return all;
+}
+
 void reverse_begin(Transposer *t, const Scope *scope) {
     bool is_lite = scope->kind == SCOPE_LITE;
     if (scope->kind == SCOPE_FULL) return;
     if (scope->kind == SCOPE_SPLIT) pop_saved(t, scope);
     for (const IrInst *inst = scope->region->first; inst; inst = inst->next) {
         Emit emit = {t->now, false, is_lite, inst};
-        if (any_again(t, inst) || (is_lite && leaves_tape(t, inst))) emit_inst(t, inst, &emit);
+        bool is_wanted = any_again(t, inst) && !read_kept(t, inst);
+        if (is_wanted || (is_lite && leaves_tape(t, inst))) emit_inst(t, inst, &emit);
     }
 }
 

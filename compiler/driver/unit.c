@@ -80,6 +80,7 @@ int unit_lower(Unit *unit) {
     unit->module = lower_program(unit->program, &s->sources, s->diags, &options);
     const TextList *remarks = &s->options.remarks;
     unit->module->remarks = wanted(remarks, "ad") || wanted(remarks, "all");
+    unit->module->fused = s->options.opt_level > 0;
     unit->module->explain = unit->explain;
     if (!diags_errors(s->diags)) after_pass(unit, "lower", unit->module);
     return STATUS_DONE;

@@ -80,6 +80,35 @@ IrInst *irb_build(IrBuilder *b, uint32_t n, IrValue *const *sizes, uint32_t nres
     return build;
 }
 
+static void *longer(Arena *arena, const void *elements, uint32_t n, uint32_t more, size_t size) {
+    char *copy = arena_alloc(arena, (n + more) * size);
+    if (n) memcpy(copy, elements, n * size);
+    return copy;
+}
+
+IrValue *ir_build_give(IrInst *build, IrValue *value, uint32_t n, IrValue *const *sizes) {
+    IrFunc *func = build->parent->func;
+    Arena *arena = func->module->arena;
+    IrInst *yield = build->regions[0]->last;
+    int64_t dims[IR_MAX_RANK];
+    uint32_t r = build->nresults, rank = (uint32_t)build->imm;
+    build->operands = longer(arena, build->operands, build->noperands, n, sizeof(IrValue *));
+    put(build, build->noperands, n, sizes);
+    build->noperands += n;
+    for (uint32_t k = 0; k < rank; k++) dims[k] = known(build->operands[k]);
+    for (uint32_t k = 0; k < n; k++) dims[rank + k] = either(known(sizes[k]), value->type->dims[k]);
+    build->ints = longer(arena, build->ints, r, 1, sizeof *build->ints);
+    build->ints[build->nints++] = n;
+    build->results = longer(arena, build->results, r, 1, sizeof(IrValue *));
+    build->results[r] = ir_value_new(
+        func, ir_array(func->module, value->type->scalar, rank + n, dims), build, r);
+    build->results[r]->name = value->name;
+    build->nresults++;
+    yield->operands = longer(arena, yield->operands, yield->noperands, 1, sizeof(IrValue *));
+    yield->operands[yield->noperands++] = value;
+    return build->results[r];
+}
+
 IrInst *irb_reduce(IrBuilder *b, IrReduce kind, uint32_t n, IrValue *const *sizes,
                    uint32_t nresults, IrValue *const *inits) {
     bool arg = kind == IR_ARGMIN || kind == IR_ARGMAX;

@@ -16,9 +16,10 @@ IrRegion *ir_region_new(IrFunc *func, IrInst *owner) {
     return region;
 }
 
-static IrValue *new_value(IrFunc *func, IrType type, uint32_t index) {
+IrValue *ir_value_new(IrFunc *func, IrType type, IrInst *def, uint32_t index) {
     IrValue *value = ARENA_NEW(func->module->arena, IrValue);
     value->type = type;
+    value->def = def;
     value->index = index;
     value->id = func->nvalues++;
     return value;
@@ -32,7 +33,7 @@ IrValue *ir_region_param(IrRegion *region, IrType type, const char *name) {
         region->params = params;
         region->params_cap = cap;
     }
-    IrValue *value = new_value(region->func, type, region->nparams);
+    IrValue *value = ir_value_new(region->func, type, NULL, region->nparams);
     value->region = region;
     value->name = name;
     region->params[region->nparams++] = value;
@@ -52,10 +53,7 @@ IrInst *ir_inst_alloc(IrFunc *func, IrOp op, uint32_t noperands, uint32_t nresul
     inst->results = (IrValue **)(inst->operands + noperands);
     inst->nregions = nregions;
     inst->regions = (IrRegion **)(void *)(inst->results + nresults);
-    for (uint32_t i = 0; i < nresults; i++) {
-        inst->results[i] = new_value(func, NULL, i);
-        inst->results[i]->def = inst;
-    }
+    for (uint32_t i = 0; i < nresults; i++) inst->results[i] = ir_value_new(func, NULL, inst, i);
     for (uint32_t i = 0; i < nregions; i++) inst->regions[i] = ir_region_new(func, inst);
     return inst;
 }

@@ -269,6 +269,9 @@ bool ir_eval(IrOp op, IrScalar type, IrScalar result, int64_t imm, const IrBits 
         double x[3] = {0};
         for (uint32_t i = 0; i < ir_math_arity((IrMath)imm); i++) x[i] = args[i].f;
         value = ir_eval_math((IrMath)imm, single, x);
+    } else if (op == IR_MULADD) {
+        double product = args[0].f * args[1].f;
+        value = (single ? (double)(float)product : product) + args[2].f;
     } else if (op == IR_POWI) {
         value = float_power(args[0].f, args[1].i, single);
     } else if (!eval_float(op, args[0].f, binary ? args[1].f : 0, &value)) {

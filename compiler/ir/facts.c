@@ -177,6 +177,15 @@ bool ir_encloses(const IrRegion *region, const IrRegion *inner) {
     return inner == region;
 }
 
+bool ir_is_zeros(const IrValue *x) {
+    double f;
+    x = ir_resolve((IrValue *)x);
+    if (ir_const_float(x, &f)) return f == 0.0;
+    if (!x->def || x->def->op != IR_BUILD || x->def->ints[x->index] != 0) return false;
+    const IrValue *element = ir_resolve(x->def->regions[0]->last->operands[x->index]);
+    return ir_const_float(element, &f) && f == 0.0;
+}
+
 bool ir_visible(const IrValue *value, const IrRegion *region) {
     const IrRegion *home = ir_home(value);
     return home && ir_encloses(home, region);

@@ -13,6 +13,8 @@ IrFunc *ir_func_alloc(IrModule *module, const char *name, uint32_t nparams, cons
 void ir_deriv_enter(IrFunc *func);
 /* Does FUNC have the parameters and results that its deriv asks for? */
 bool ir_deriv_fits(const IrFunc *func);
+/* A value of FUNC, result INDEX of DEF or (DEF is NULL) a parameter. */
+IrValue *ir_value_new(IrFunc *func, IrType type, IrInst *def, uint32_t index);
 /* An unlinked instruction with empty operands, new results without a type, and empty regions. */
 IrInst *ir_inst_alloc(IrFunc *func, IrOp op, uint32_t noperands, uint32_t nresults,
                       uint32_t nregions);

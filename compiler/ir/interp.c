@@ -348,6 +348,7 @@ static bool run_inst(IrFrame *frame, const IrInst *inst) {
     case IR_SHL:
     case IR_SHR:
     case IR_MULHI:
+    case IR_MULADD:
     case IR_SELECT:
     case IR_CAST:
     case IR_MATH: return run_scalar(frame, inst);

@@ -47,6 +47,7 @@ typedef enum IrReduce {
 } IrReduce;
 
 enum { IR_LOOP_EXIT = 1 };                        /* flags of LOOP */
+enum { IR_SUM_SETTLED = 1 };                      /* flags of ADD, SUB: see ir_settle_sums */
 enum { IR_CONTRACT_TA = 1, IR_CONTRACT_TB = 2 };  /* flags of CONTRACT */
 /* Flag of TAPE_PUSH: arrays are copied onto the tape.  Without it the tape may hold the block of an
    array, until its own end: for what is pushed and popped many times that would be too long. */
@@ -189,6 +190,7 @@ struct IrModule {
     IrFunc *math_rules[IR_MATH_COUNT][2]; /* [0]: f32, [1]: f64 */
     VEC(struct IrExport *) exports;
     bool unchecked;
+    bool fused;          /* products that are added may round once: see ir_form_muladds */
     bool remarks;        /* differentiation reports what it decided */
     const char *explain; /* ... or writes it for the function of this name into EXPLANATION */
     StrBuf explanation;
@@ -245,6 +247,8 @@ IrValue *irb_scalar_const(IrBuilder *b, IrScalar type, int64_t i, double f);
 IrValue *irb_zero(IrBuilder *b, IrScalar type);
 /* Zeros like x: a constant, or a BUILD over x's sizes. */
 IrValue *irb_zeros_like(IrBuilder *b, IrValue *x);
+/* Are these zeros as irb_zeros_like makes them? */
+bool ir_is_zeros(const IrValue *x);
 IrValue *irb_unary(IrBuilder *b, IrOp op, IrValue *a);
 IrValue *irb_binary(IrBuilder *b, IrOp op, IrValue *x, IrValue *y); /* comparisons give bool */
 IrValue *irb_select(IrBuilder *b, IrValue *c, IrValue *x, IrValue *y);
@@ -263,6 +267,8 @@ IrValue *irb_dim(IrBuilder *b, IrValue *x, uint32_t k);
 /* The body's index parameters are made.  ELEMS: types that the body yields; INNER: their sizes. */
 IrInst *irb_build(IrBuilder *b, uint32_t n, IrValue *const *sizes, uint32_t nresults,
                   const IrType *elems, uint32_t ninner, IrValue *const *inner);
+/* Makes BUILD give VALUE of its body, too: the new result.  The N sizes of an array are visible outside. */
+IrValue *ir_build_give(IrInst *build, IrValue *value, uint32_t n, IrValue *const *sizes);
 IrInst *irb_reduce(IrBuilder *b, IrReduce kind, uint32_t n, IrValue *const *sizes,
                    uint32_t nresults, IrValue *const *inits);
 IrValue *irb_index(IrBuilder *b, IrValue *x, uint32_t n, IrValue *const *indices);
@@ -337,6 +343,11 @@ void ir_captures(const IrRegion *region, void (*visit)(IrValue *value, void *dat
 void ir_replace(IrValue *old, IrValue *new_value);
 IrValue *ir_resolve(IrValue *value);
 void ir_settle(IrFunc *func);
+/* Makes one operation of each product and sum of floats, but not of sums of two products (muladd.c).
+   The products stay, for other uses.  True if something changed. */
+bool ir_form_muladds(IrFunc *func);
+/* Sums that are settled are left as they are by it, and so are copies of them. */
+void ir_settle_sums(IrFunc *func, bool settled);
 void ir_remove(IrInst *inst);              /* unlinks; uses must be gone; parent becomes NULL */
 void ir_move_before(IrInst *inst, IrInst *place);
 /* Copies at the builder's place; MAP (old value to new) is read and extended.  ir_clone_body copies

@@ -11,6 +11,7 @@ libdslc_la_SOURCES += \
   %D%/ir.h %D%/op.def \
   %D%/lex.c \
   %D%/module.c \
+  %D%/muladd.c \
   %D%/parse-inst.c %D%/parse.c %D%/parse.h \
   %D%/print.c \
   %D%/purity.c \

@@ -515,6 +515,7 @@ bool ir_verify_op(Verifier *v, const IrInst *inst) {
     case IR_SHL:
     case IR_SHR:
     case IR_MULHI: return alike(v, inst, 2, INTS);
+    case IR_MULADD: return alike(v, inst, 3, FLOATS);
     case IR_POWI: return verify_powi(v, inst);
     case IR_SELECT: return verify_select(v, inst);
     case IR_CAST: return verify_cast(v, inst);

@@ -128,22 +128,13 @@ static bool inner_sizes_known(const Nest *nest, const IrValue *value) {
     return true;
 }
 
-/* Zeros as irb_zeros_like makes them. */
-static bool is_zero(const IrValue *x) {
-    double f;
-    if (ir_const_float(x, &f)) return f == 0.0;
-    if (!x->def || x->def->op != IR_BUILD || x->def->ints[x->index] != 0) return false;
-    const IrValue *element = ir_resolve(x->def->regions[0]->last->operands[x->index]);
-    return ir_const_float(element, &f) && f == 0.0;
-}
-
 /* The WITH_ACC's final value K becomes INIT plus VALUE, which is computed in its region. */
 static IrInst *finish(OptContext *c, IrInst *with, uint32_t k, IrValue *value, bool add_init) {
     IrValue *init = ir_resolve(with->operands[k]);
     yield_more(c, with->regions[0], value);
     IrInst *fresh = regrow(c, with, 0, NULL, value->type, -1);
     IrValue *final = fresh->results[fresh->nresults - 1];
-    if (add_init && !is_zero(init)) {
+    if (add_init && !ir_is_zeros(init)) {
         IrBuilder b = {.module = c->module, .func = c->func};
         irb_before(&b, fresh->next);
         final = irb_elementwise(&b, IR_ADD, init, final);

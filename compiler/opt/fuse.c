@@ -6,7 +6,7 @@
 #include "opt/opt.h"
 #include "opt/uses.h"
 
-enum { CHEAP_ALWAYS = 3, CHEAP_FEW = 8, FEW_READS = 3 };
+enum { CHEAP_ALWAYS = 3, CHEAP_FEW = 8, FEW_READS = 3, DEAR = 200 };
 
 typedef struct Fuser {
     OptContext *context;
@@ -73,6 +73,13 @@ static void check_updated(IrValue *value, void *data) {
     if (!value->def && value->region->owner && value->region->owner->op == IR_LOOP) c->any = true;
 }
 
+/* Is another of its results used, so that the loop stays? */
+static bool gives_more(const Fuser *f, const IrInst *build, uint32_t r) {
+    for (uint32_t i = 0; i < build->nresults; i++)
+        if (i != r && uses_of(&f->uses, build->results[i])->at.len) return true;
+    return false;
+}
+
 static bool worth_it(const Fuser *f, const IrInst *build, uint32_t r) {
     const UseList *list = uses_of(&f->uses, build->results[r]);
     if (!list->at.len || build->ints[r] != 0) return false;
@@ -86,8 +93,10 @@ static bool worth_it(const Fuser *f, const IrInst *build, uint32_t r) {
     }
     if (!opt_region_pure(build->regions[0])) return false;
     uint32_t cost = opt_region_cost(build->regions[0]);
+    /* What is dear is stored for the derivative to find, which would compute it again. */
+    if (cost >= DEAR && !f->context->after_ad) return false;
     bool cheap = cost <= CHEAP_ALWAYS || (cost <= CHEAP_FEW && list->at.len <= FEW_READS);
-    if (!once && !cheap) return false;
+    if (!cheap && (!once || gives_more(f, build, r))) return false;
     Changing changing = {f, false};
     ir_captures(build->regions[0], check_updated, &changing);
     return !changing.any;

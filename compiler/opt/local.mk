@@ -9,6 +9,7 @@ libdslc_la_SOURCES += \
 	compiler/opt/licm.c \
 	compiler/opt/linear.c \
 	compiler/opt/linear.h \
+	compiler/opt/muladd.c \
 	compiler/opt/opt.c \
 	compiler/opt/opt.h \
 	compiler/opt/pass.def \
@@ -19,5 +20,6 @@ libdslc_la_SOURCES += \
 	compiler/opt/simplify.c \
 	compiler/opt/simplify.h \
 	compiler/opt/sink.c \
+	compiler/opt/split.c \
 	compiler/opt/uses.c \
 	compiler/opt/uses.h

@@ -82,6 +82,11 @@ static void clean(const Sequence *s) {
 void opt_before_ad(IrModule *module, int level, const OptHooks *hooks) {
     Sequence s = {module, hooks, false, level};
     pass(&s, "prune");
+    if (s.module->fused) {
+        clean(&s);
+        pass(&s, "fuse");
+        pass(&s, "muladd");
+    }
     /* Also without optimisation: where a branch is not taken, what only it needs must stand in it for
        its derivative to be absent (see sink.c). */
     pass(&s, "inline");
@@ -91,6 +96,7 @@ void opt_before_ad(IrModule *module, int level, const OptHooks *hooks) {
     pass(&s, "fuse");
     clean(&s);
     pass(&s, "sink");
+    if (level > 0) pass(&s, "split");
 }
 
 void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {

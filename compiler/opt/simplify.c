@@ -25,7 +25,7 @@ static bool exact_math(const IrInst *inst) {
 
 static IrValue *fold(IrBuilder *b, const IrInst *inst) {
     if (inst->op == IR_CONST || inst->noperands == 0 || inst->noperands > 3) return NULL;
-    if (inst->op == IR_MATH && !exact_math(inst)) return NULL;
+    if ((inst->op == IR_MATH && !exact_math(inst)) || inst->op == IR_MULADD) return NULL;
     IrBits args[3], out;
     for (uint32_t k = 0; k < inst->noperands; k++)
         if (!const_bits(ir_resolve(inst->operands[k]), &args[k])) return NULL;

@@ -1,15 +1,18 @@
-# Runs the `test` items of ADL files, each file at -O0 and at -O3, and prints TAP: a line for each
-# item and level, with the IR verified after every pass.  Also the files of tests/grad/errors, of which
+# Runs the `test` items of ADL files, each file at -O0 for any processor and at -O3 for this one, and
+# prints TAP: a line for each item and level, with the IR verified after every pass.  Also the files of tests/grad/errors, of which
 # each must be refused with the code that its first line names, and of tests/grad/failures, of which
 # each test must fail at run time with the text that it names.
 cd "$ADL_SOURCE_DIR" || exit 1
 number=0
 line() { number=$((number + 1)); echo "$1 $number - $2"; }
 
+cpu_of() { test "$1" -eq 0 || echo --cpu=native; }
+
 # file FILE: its items; a file that does not compile is one failure.
 file() {
   for level in 0 3; do
-    output=$("$DSLC" test --verify -O$level "$1" 2>&1)
+    cpu=$(cpu_of $level)
+    output=$("$DSLC" test --verify -O$level $cpu "$1" 2>&1)
     status=$?
     # The items' lines, numbered, with the file's name; what stands below them becomes comments.
     items=$(printf '%s\n' "$output" | grep -cE '^(not )?ok - ')
@@ -42,7 +45,8 @@ refused() {
 fails() {
   text=$(sed -n '1s/.*with "\(.*\)".*/\1/p' "$1")
   for level in 0 3; do
-    output=$("$DSLC" test --verify -O$level "$1" 2>&1)
+    cpu=$(cpu_of $level)
+    output=$("$DSLC" test --verify -O$level $cpu "$1" 2>&1)
     status=$?
     if test $status -eq 1 && ! printf '%s\n' "$output" | grep -q '^ok' &&
       test "$(printf '%s\n' "$output" | grep -cF "$text")" = \

@@ -13,6 +13,7 @@ struct Emit {
     LLVMBuilderRef b; /* the builder at hand */
     LLVMTypeRef none, i1, i8, i16, i32, i64, f32, f64, ptr;
     bool fast_math;
+    bool fused; /* the target rounds a product and a sum once, quickly */
     /* How the back end calls a scalar function NAME (of the C library or the runtime), which
        touches no memory. */
     LLVMValueRef (*call)(Emit *e, const char *name, LLVMTypeRef result, LLVMValueRef *args,
@@ -45,6 +46,8 @@ LLVMValueRef emit_size_add(Emit *e, LLVMValueRef a, LLVMValueRef b);
 
 /* An operation of the SCALAR class, but for CONST; operands in ARGS. */
 LLVMValueRef emit_scalar(Emit *e, const IrInst *inst, LLVMValueRef *args);
+/* x y + z, rounded once where the target does it; floats or vectors of them. */
+LLVMValueRef emit_muladd(Emit *e, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z);
 /* Two scalars combined as a REDUCE of KIND does it. */
 LLVMValueRef emit_combine(Emit *e, IrReduce kind, IrScalar scalar, LLVMValueRef x, LLVMValueRef y);
 /* A MATH of FN, and one that LLVM knows exactly (sqrt, floor, fma, ...) on any TYPE, vectors too.

@@ -35,14 +35,29 @@ static unsigned named_vector_bits(const char *cpu) {
     return 128;
 }
 
+/* Does the list "+a,-b,..." have this FEATURE, with its sign? */
+static bool says(const char *features, const char *feature) {
+    size_t len = strlen(feature);
+    for (const char *at = features; (at = strstr(at, feature)); at += len)
+        if (at[len] == '\0' || at[len] == ',') return true;
+    return false;
+}
+
 static unsigned vector_bits(const char *triple, const char *cpu, const char *features) {
     if (strncmp(triple, "x86_64", strlen("x86_64")) != 0 || !strstr(triple, "linux-gnu")) return 0;
     unsigned bits = named_vector_bits(cpu);
-    if (strstr(features, "+avx2") && bits < 256) bits = 256;
-    if (strstr(features, "+avx512f") && bits < 512) bits = 512;
-    if (strstr(features, "-avx512f") && bits > 256) bits = 256;
-    if (strstr(features, "-avx2")) bits = 128;
+    if (says(features, "+avx2") && bits < 256) bits = 256;
+    if (says(features, "+avx512f") && bits < 512) bits = 512;
+    if (says(features, "-avx512f") && bits > 256) bits = 256;
+    if (says(features, "-avx2")) bits = 128;
     return bits;
+}
+
+/* Each x86 with 256-bit integer vectors has it, all 64-bit ARM have. */
+static bool has_fused(const char *triple, const char *cpu, const char *features) {
+    if (strncmp(triple, "aarch64", strlen("aarch64")) == 0) return true;
+    if (strncmp(triple, "x86_64", strlen("x86_64")) != 0 || says(features, "-fma")) return false;
+    return says(features, "+fma") || named_vector_bits(cpu) >= 256;
 }
 
 static void initialise_target(void) {
@@ -76,6 +91,7 @@ bool machine_open(Machine *machine, const CodegenOptions *options, char **error)
     machine->target = LLVMCreateTargetMachine(
         target, machine->triple, name, machine->features, levels[options->opt_level],
         options->pic ? LLVMRelocPIC : LLVMRelocDefault, LLVMCodeModelDefault);
+    machine->fused = has_fused(machine->triple, name, machine->features);
     machine->vector_bits = vector_bits(machine->triple, name, machine->features);
     LLVMDisposeMessage(cpu);
     LLVMDisposeMessage(own);

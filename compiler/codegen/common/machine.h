@@ -11,6 +11,7 @@ typedef struct Machine {
     LLVMTargetMachineRef target;
     char *triple;
     char *features;       /* what the target machine was made with */
+    bool fused;           /* has a fast fused multiply-add */
     unsigned vector_bits; /* widest vectors for which libmvec functions may be called; 0: none */
 } Machine;
 

@@ -327,6 +327,12 @@ LLVMValueRef emit_math(Emit *e, IrMath fn, IrScalar scalar, LLVMValueRef *args) 
     return e->call(e, name, type, args, n);
 }
 
+LLVMValueRef emit_muladd(Emit *e, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z) {
+    LLVMValueRef args[] = {x, y, z};
+    if (e->fused) return flagged(e, emit_intrinsic(e, "llvm.fma", LLVMTypeOf(x), args, 3));
+    return flagged(e, LLVMBuildFAdd(e->b, flagged(e, LLVMBuildFMul(e->b, x, y, "")), z, ""));
+}
+
 LLVMValueRef emit_combine(Emit *e, IrReduce kind, IrScalar scalar, LLVMValueRef x, LLVMValueRef y) {
     static const uint8_t ops[] = {[IR_SUM] = IR_ADD,     [IR_PROD] = IR_MUL, [IR_MINIMUM] = IR_MIN,
                                   [IR_MAXIMUM] = IR_MAX, [IR_ALL] = IR_AND,  [IR_ANY] = IR_OR};
@@ -346,6 +352,7 @@ LLVMValueRef emit_scalar(Emit *e, const IrInst *inst, LLVMValueRef *args) {
     case IR_SELECT: return LLVMBuildSelect(e->b, args[0], args[1], args[2], "");
     case IR_CAST: return cast(e, scalar, result, args[0]);
     case IR_MATH: return emit_math(e, (IrMath)inst->imm, result, args);
+    case IR_MULADD: return emit_muladd(e, args[0], args[1], args[2]);
     case IR_POWI: return power(e, inst, args);
     default: break;
     }

@@ -48,6 +48,11 @@ static void clear(Product *p, LLVMValueRef count) {
                     emit_size_mul(p->e, count, size), ir_scalar_bytes(p->scalar));
 }
 
+static LLVMValueRef add_product(const Product *p, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z) {
+    if (ir_scalar_float(p->scalar)) return emit_muladd(p->e, x, y, z);
+    return emit_combine(p->e, IR_SUM, p->scalar, z, emit_combine(p->e, IR_PROD, p->scalar, x, y));
+}
+
 /* out[i, :] += a[i, l] b[l, :], with l inside i, or outside where a stands transposed. */
 static void by_rows(Product *p) {
     Fn *f = p->f;
@@ -61,8 +66,7 @@ static void by_rows(Product *p) {
     p->out.depth = f->groups.len; /* only the innermost loop has places of its own */
     open(f, &inner, p->n);
     LLVMValueRef to = at2(p->e, i, p->n, inner.i), old = gen_load(f, &p->out, p->scalar, to);
-    LLVMValueRef more = emit_combine(p->e, IR_PROD, p->scalar, factor, element_b(p, l, inner.i));
-    gen_store(f, &p->out, p->scalar, to, emit_combine(p->e, IR_SUM, p->scalar, old, more));
+    gen_store(f, &p->out, p->scalar, to, add_product(p, factor, element_b(p, l, inner.i), old));
     close(f, &inner);
     close(f, &middle);
     close(f, &outer);
@@ -91,9 +95,7 @@ static void by_elements(Product *p) {
         gen_loop_open(f, &l, "product");
         sum = LLVMBuildPhi(e->b, emit_type(e, p->scalar), "sum");
         loop_enter(f, &l, p->k);
-        LLVMValueRef more =
-            emit_combine(e, IR_PROD, p->scalar, element_a(p, i.i, l.i), element_b(p, l.i, j.i));
-        LLVMValueRef next = emit_combine(e, IR_SUM, p->scalar, sum, more);
+        LLVMValueRef next = add_product(p, element_a(p, i.i, l.i), element_b(p, l.i, j.i), sum);
         loop_phi(&l, sum, emit_zero(e, p->scalar), next, LLVMGetInsertBlock(e->b));
         gen_loop_close(f, &l, NULL);
     }

@@ -214,6 +214,7 @@ static void gen_inst(Fn *f, const IrInst *inst) {
     case IR_SHL:
     case IR_SHR:
     case IR_MULHI:
+    case IR_MULADD:
     case IR_SELECT:
     case IR_CAST:
     case IR_MATH: gen_scalar_inst(f, inst); break;

@@ -77,6 +77,7 @@ static bool is_simple(const IrInst *inst) {
     case IR_OR:
     case IR_XOR:
     case IR_NOT:
+    case IR_MULADD:
     case IR_SELECT: return true;
     case IR_DIV: return ir_scalar_float(inst->results[0]->type->scalar);
     case IR_MATH: return is_exact((IrMath)inst->imm);

@@ -1,0 +1,75 @@
+/* What a parallel region computes dearly and its transpose needs again is kept in an array, by index:
+   the map gives it beside its results.
+
+   In the scope round the map it is then a value like any other.  Inside of another parallel region
+   that is scratch of one iteration, of any size; elsewhere one number for each index is kept, and no
+   more: an array for each could be as large as the tape that recomputing is there to avoid. */
+#include "ad/plan.h"
+
+/* So many times dearer to compute than to store: storing also costs memory. */
+enum { DEAR = 2 };
+
+static bool can_be_dear(const Mixed *mixed, const IrInst *inst) {
+    switch ((int)inst->op) {
+    case IR_BUILD:
+    case IR_REDUCE: return true;
+    case IR_LOOP:
+    case IR_CALL: return !has_linear(mixed, inst);
+    default: return false;
+    }
+}
+
+/* Results that are kept: arrays of a BUILD whose sizes do not depend on the iteration, and scalars. */
+static bool is_keepable(const Mixed *mixed, const IrInst *map, const IrInst *inst, uint32_t r,
+                        bool scalars_only) {
+    IrType type = inst->results[r]->type;
+    int64_t known;
+    if (is_linear(mixed, inst->results[r])) return false;
+    if (type->kind == IR_T_SCALAR) return true;
+    if (scalars_only || type->kind != IR_T_ARRAY || inst->op != IR_BUILD) return false;
+    if ((uint32_t)map->imm + type->rank > IR_MAX_RANK) return false;
+    for (uint32_t k = 0; k < inst->noperands; k++)
+        if (!ir_visible(inst->operands[k], map->parent) && !ir_const_int(inst->operands[k], &known))
+            return false;
+    return true;
+}
+
+/* The sizes of result R of INST, a BUILD, as the scope of MAP has them. */
+static uint32_t sizes_of(IrInst *map, const IrInst *inst, uint32_t r, IrValue **sizes) {
+    uint32_t at = (uint32_t)inst->imm, n = 0;
+    for (uint32_t i = 0; i < r; i++) at += (uint32_t)inst->ints[i];
+    for (uint32_t k = 0; k < (uint32_t)inst->imm; k++) sizes[n++] = inst->operands[k];
+    for (uint32_t k = 0; k < (uint32_t)inst->ints[r]; k++) sizes[n++] = inst->operands[at + k];
+    for (uint32_t k = 0; k < n; k++) {
+        IrBuilder b = {0};
+        int64_t known;
+        if (ir_visible(sizes[k], map->parent) || !ir_const_int(sizes[k], &known)) continue;
+        irb_before(&b, map);
+        sizes[k] = irb_int(&b, known);
+    }
+    return n;
+}
+
+static void keep_results(Mixed *mixed, IrInst *map, const IrInst *inst, bool scalars_only) {
+    int64_t store = 0;
+    for (uint32_t r = 0; r < inst->nresults; r++)
+        if (is_keepable(mixed, map, inst, r, scalars_only))
+            store += ad_cost_save(inst->results[r]->type);
+    if (!store || ad_cost_again(mixed, inst) < DEAR * store) return;
+    for (uint32_t r = 0; r < inst->nresults; r++) {
+        IrValue *sizes[IR_MAX_RANK], *value = inst->results[r];
+        if (!is_keepable(mixed, map, inst, r, scalars_only)) continue;
+        uint32_t n = value->type->kind == IR_T_ARRAY ? sizes_of(map, inst, r, sizes) : 0;
+        map_setp(&mixed->kept, value, ir_build_give(map, value, n, sizes));
+    }
+}
+
+void ad_keep(Mixed *mixed, IrInst *map, const Scope *around) {
+    if (map->op != IR_BUILD || around->kind == SCOPE_SPLIT) return;
+    for (const IrInst *inst = map->regions[0]->first; inst; inst = inst->next)
+        if (can_be_dear(mixed, inst)) keep_results(mixed, map, inst, around->kind == SCOPE_FULL);
+}
+
+IrValue *ad_kept(const Mixed *mixed, const IrValue *value) {
+    return map_getp(&mixed->kept, value);
+}
