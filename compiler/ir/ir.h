@@ -128,7 +128,7 @@ typedef struct IrDeriv {
    many tangents or cotangents of each value, those of one lane behind those of the lane before; and
    a checkpoint policy for loops without their own, as a number from bit IR_CHECKPOINT_SHIFT on (0:
    none given). */
-enum { IR_STRONG_ZERO = 1, IR_LANES_SHIFT = 1, IR_MAX_LANES = 8, IR_CHECKPOINT_SHIFT = 8 };
+enum { IR_STRONG_ZERO = 1, IR_LANES_SHIFT = 1, IR_MAX_LANES = 16, IR_CHECKPOINT_SHIFT = 8 };
 static inline uint32_t ir_lanes_option(uint32_t lanes) {
     return (lanes - 1) << IR_LANES_SHIFT;
 }

@@ -19,8 +19,7 @@ typedef struct Deriv {
     Fn *f;
     const DerivSpec *spec;
     const Instance *base;
-    IrFunc *base_func, *func;
-    uint32_t lanes; /* at once, of FUNC */
+    IrFunc *base_func;
     uint8_t *in_active, *out_active; /* of the flattened base */
     uint32_t *param_at;              /* where each base parameter begins, captures included */
     uint32_t *final_at;              /* of mut ones, among the base's results */
@@ -181,26 +180,33 @@ static void conjugate(const Deriv *d, Vals linear) {
     }
 }
 
-/* The results of a call in as many lanes as it has: those of the base, the linear ones of each lane.
- */
-static void call_lanes(const Deriv *d, IrValue *const *lanes, Lane *got) {
+static IrFunc *func_of(const Deriv *d, uint32_t lanes) {
+    return ir_deriv(d->f->lw->module, mode_of(d->spec->part), d->base_func, d->in_active,
+                    d->out_active,
+                    (d->spec->strong_zero ? IR_STRONG_ZERO : 0u) | ir_lanes_option(lanes) |
+                        ir_checkpoint_option(d->spec->checkpoint));
+}
+
+/* The results of a call in N lanes: those of the base, the linear ones of each lane. */
+static void call_lanes(const Deriv *d, IrValue *const *lanes, uint32_t n, Lane *got) {
     DerivPart part = d->spec->part;
     Operands args = {0};
+    IrFunc *func = func_of(d, n);
     if (part == DERIV_PART_REVERSE) vec_push(&args, slot_value(d, ROLE_TAPE, 0).at[0]);
     else add_primal(d, &args);
-    for (uint32_t k = 0; k < d->lanes; k++) {
+    for (uint32_t k = 0; k < n; k++) {
         if (part == DERIV_PART_JVP) add_tangents(d, lanes[k], &args);
         if (part == DERIV_PART_GRAD || part == DERIV_PART_REVERSE)
             add_cotangents(d, lanes[k], &args);
     }
-    CHECK_INTERNAL(args.len == d->func->nparams);
-    IrInst *call = irb_call(&d->f->b, d->func, args.at);
+    CHECK_INTERNAL(args.len == func->nparams);
+    IrInst *call = irb_call(&d->f->b, func, args.at);
     vec_free(&args);
     Vals all = vals_new(d->f->lw, call->nresults);
     for (uint32_t i = 0; i < all.n; i++) all.at[i] = call->results[i];
     uint32_t nprimal = part == DERIV_PART_REVERSE ? 0 : d->base_func->nresults;
-    uint32_t nlinear = (all.n - nprimal) / d->lanes;
-    for (uint32_t k = 0; k < d->lanes; k++) {
+    uint32_t nlinear = (all.n - nprimal) / n;
+    for (uint32_t k = 0; k < n; k++) {
         got[k] = (Lane){vals_slice(all, 0, nprimal),
                         vals_slice(all, nprimal + k * nlinear, nlinear)};
         if (d->spec->holomorphic) conjugate(d, got[k].linear);
@@ -317,7 +323,8 @@ static Lane run_unrolled(const Deriv *d, IrValue *first_lane, uint32_t count) {
         at[k] = emit_int(d->f, k);
         if (first_lane) at[k] = emit_add(d->f, first_lane, at[k]);
     }
-    for (uint32_t k = 0; k < count; k += d->lanes) call_lanes(d, at + k, got + k);
+    uint32_t at_once = d->spec->part == DERIV_PART_REVERSE ? 1 : count;
+    for (uint32_t k = 0; k < count; k += at_once) call_lanes(d, at + k, at_once, got + k);
     for (uint32_t k = 0; k < count; k++) lanes[k] = linear_of(d, &got[k], at[k]);
     Vals out = vals_new(d->f->lw, lanes[0].n);
     for (uint32_t i = 0; i < out.n; i++) {
@@ -350,7 +357,7 @@ static Vals group_body(Fn *f, IrValue *const *indices, void *data) {
 }
 
 /* The shape of all linear results with the lanes' dimension cut into groups. */
-static Shape *grouped_shape(const Deriv *d, uint32_t size) {
+static Shape *grouped_shape(const Deriv *d, uint32_t whole, uint32_t size) {
     Lower *lw = d->f->lw;
     Shape *shape = linear_shape(d);
     for (uint32_t i = 0; i < shape->n; i++) {
@@ -358,7 +365,7 @@ static Shape *grouped_shape(const Deriv *d, uint32_t size) {
         Size *dims = ARENA_ARRAY(lw->arena, Size, leaf->rank + 1);
         int64_t known[IR_MAX_RANK];
         CHECK_INTERNAL(leaf->rank < IR_MAX_RANK);
-        dims[0] = size_const(lw->program->types, d->spec->width / size);
+        dims[0] = size_const(lw->program->types, whole / size);
         dims[1] = size_const(lw->program->types, size);
         for (uint32_t k = 1; k < leaf->rank; k++) dims[k + 1] = leaf->dims[k];
         leaf->rank++;
@@ -370,28 +377,20 @@ static Shape *grouped_shape(const Deriv *d, uint32_t size) {
     return shape;
 }
 
-static Vals run_groups(const Deriv *d, uint32_t size) {
+/* The first WHOLE lanes in groups of SIZE. */
+static Vals run_groups(const Deriv *d, uint32_t whole, uint32_t size) {
     Fn *f = d->f;
     Groups groups = {d, size};
-    IrValue *count = emit_int(f, d->spec->width / size);
-    Vals all = emit_build(f, 1, &count, grouped_shape(d, size), group_body, &groups);
+    IrValue *count = emit_int(f, whole / size);
+    Vals all = emit_build(f, 1, &count, grouped_shape(d, whole, size), group_body, &groups);
     for (uint32_t i = 0; i < all.n; i++) {
         IrValue *sizes[IR_MAX_RANK];
         uint32_t rank = all.at[i]->type->rank - 1;
-        sizes[0] = emit_int(f, d->spec->width);
+        sizes[0] = emit_int(f, whole);
         for (uint32_t k = 1; k < rank; k++) sizes[k] = irb_dim(&f->b, all.at[i], k + 1);
         all.at[i] = irb_reshape(&f->b, all.at[i], rank, sizes);
     }
     return all;
-}
-
-/* How many lanes make a group: all, or the most that divide them. */
-static uint32_t group_size(const DerivSpec *spec) {
-    uint32_t size = UNROLLED_LANES;
-    if (!spec->width || spec->part == DERIV_PART_FORWARD) return 1;
-    if (spec->width <= UNROLLED_LANES) return spec->width;
-    while (spec->width % size) size--;
-    return size;
 }
 
 static Lane run(const Deriv *d) {
@@ -399,14 +398,23 @@ static Lane run(const Deriv *d) {
     if (!width || d->spec->part == DERIV_PART_FORWARD) {
         IrValue *none = NULL;
         Lane got;
-        call_lanes(d, &none, &got);
+        call_lanes(d, &none, 1, &got);
         if (d->spec->part == DERIV_PART_FORWARD) return got;
         return (Lane){got.primal, linear_of(d, &got, NULL)};
     }
     if (width <= UNROLLED_LANES) return run_unrolled(d, NULL, width);
+    /* As few groups as there can be, of about one size; what is left over is a smaller one. */
+    uint32_t ngroups = (width + UNROLLED_LANES - 1) / UNROLLED_LANES;
+    uint32_t size = (width + ngroups - 1) / ngroups, whole = width - width % size;
     Lane all = {.primal = {0}};
     if (d->spec->part != DERIV_PART_REVERSE) all.primal = base_results(d);
-    all.linear = run_groups(d, group_size(d->spec));
+    all.linear = run_groups(d, whole, size);
+    if (whole == width) return all;
+    Lane rest = run_unrolled(d, emit_int(d->f, whole), width - whole);
+    for (uint32_t i = 0; i < all.linear.n; i++) {
+        IrValue *both[] = {all.linear.at[i], rest.linear.at[i]};
+        all.linear.at[i] = irb_concat(&d->f->b, 2, both);
+    }
     return all;
 }
 
@@ -470,10 +478,6 @@ void lower_deriv(Lower *lw, const Instance *inst) {
     d.ncaptures = d.base->ncaptures;
     CHECK_INTERNAL(inst->ncaptures == d.ncaptures);
     find_active(&d);
-    d.lanes = inst->deriv->part == DERIV_PART_REVERSE ? 1 : group_size(inst->deriv);
-    d.func = ir_deriv(lw->module, mode_of(d.spec->part), d.base_func, d.in_active, d.out_active,
-                      (d.spec->strong_zero ? IR_STRONG_ZERO : 0u) | ir_lanes_option(d.lanes) |
-                          ir_checkpoint_option(d.spec->checkpoint));
     Vals all = {func->body->params, func->nparams};
     for (uint32_t p = 0; p < d.ncaptures; p++) at += shape_count(lw, inst->params[p]->type);
     d.captures = vals_slice(all, 0, at);

@@ -1,5 +1,6 @@
-/* Checks that are proved.  Facts come from the ranges of indices, from checks that were passed, and
-   from the conditions of branches; they are forgotten at the end of the region where they hold. */
+/* Checks that are proved, and remainders that are.  Facts come from the ranges of indices, from checks
+   that were passed, and from the conditions of branches; they are forgotten at the end of the region
+   where they hold. */
 #include "opt/linear.h"
 #include "opt/opt.h"
 
@@ -39,6 +40,25 @@ static bool proved(const LinearFacts *facts, IrValue *cond) {
     }
 }
 
+/* x mod n of what is at most once beyond 0 .. n, as the neighbours on a ring are: no division. */
+static IrValue *wrapped(const LinearFacts *facts, IrInst *inst) {
+    Linear x = opt_linear_of(facts, inst->operands[0]), n = opt_linear_of(facts, inst->operands[1]);
+    Linear one = opt_linear_const(1), left = opt_linear_add(opt_linear_add(n, -1, x), -1, one);
+    if (!opt_linear_nonnegative(facts, opt_linear_add(n, -1, one))) return NULL;
+    bool below = !opt_linear_nonnegative(facts, x), above = !opt_linear_nonnegative(facts, left);
+    if (below && !opt_linear_nonnegative(facts, opt_linear_add(x, 1, n))) return NULL;
+    if (above && !opt_linear_nonnegative(facts, opt_linear_add(left, 1, n))) return NULL;
+    IrBuilder b = {0};
+    irb_before(&b, inst);
+    IrValue *value = inst->operands[0], *size = inst->operands[1];
+    IrValue *less = above ? irb_binary(&b, IR_SUB, value, size) : NULL;
+    IrValue *more = below ? irb_binary(&b, IR_ADD, value, size) : NULL;
+    IrValue *result = value;
+    if (above) result = irb_select(&b, irb_binary(&b, IR_GE, value, size), less, result);
+    if (below) result = irb_select(&b, irb_binary(&b, IR_LT, value, irb_int(&b, 0)), more, result);
+    return result;
+}
+
 static void bounds_region(OptContext *c, LinearFacts *facts, IrRegion *region) {
     uint32_t forms = facts->forms.len, equal = facts->equal.len;
     for (IrInst *inst = region->first, *next; inst; inst = next) {
@@ -57,6 +77,13 @@ static void bounds_region(OptContext *c, LinearFacts *facts, IrRegion *region) {
                 continue;
             }
             opt_linear_assume(facts, inst->operands[0], true);
+        } else if (c->last && inst->op == IR_MOD && ir_is_scalar(inst->results[0]->type, IR_I64)) {
+            IrValue *value = wrapped(facts, inst);
+            if (!value) continue;
+            ir_replace(inst->results[0], value);
+            ir_remove(inst);
+            c->changed = true;
+            continue;
         }
         for (uint32_t r = 0; r < inst->nregions; r++) {
             uint32_t f = facts->forms.len, e = facts->equal.len;
@@ -76,4 +103,10 @@ void opt_bounds(OptContext *c) {
     bounds_region(c, &facts, c->func->body);
     vec_free(&facts.forms);
     vec_free(&facts.equal);
+    ir_settle(c->func);
+}
+
+void opt_wrap(OptContext *c) {
+    c->last = true;
+    opt_bounds(c);
 }

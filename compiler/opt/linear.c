@@ -94,6 +94,21 @@ static IrValue *index_bound(const IrValue *atom) {
     }
 }
 
+/* The least and the greatest element of a table of constants, which is packed from them. */
+static bool table_range(const IrValue *table, int depth, int64_t *least, int64_t *greatest) {
+    const IrInst *def = ir_resolve((IrValue *)table)->def;
+    if (!def || def->op != IR_PACK || def->noperands == 0 || depth == 0) return false;
+    for (uint32_t k = 0; k < def->noperands; k++) {
+        const IrValue *part = ir_resolve(def->operands[k]);
+        int64_t low, high;
+        if (ir_const_int(part, &low)) high = low;
+        else if (!table_range(part, depth - 1, &low, &high)) return false;
+        if (k == 0 || low < *least) *least = low;
+        if (k == 0 || high > *greatest) *greatest = high;
+    }
+    return true;
+}
+
 static bool never_negative(const LinearFacts *facts, IrValue *atom) {
     int64_t c;
     if (ir_const_int(atom, &c)) return c >= 0;
@@ -103,6 +118,10 @@ static bool never_negative(const LinearFacts *facts, IrValue *atom) {
     switch (def->op) {
     case IR_DIM: return true;
     case IR_MOD: return never_negative(facts, representative(facts, def->operands[1]));
+    case IR_INDEX: {
+        int64_t least, greatest;
+        return table_range(def->operands[0], IR_MAX_RANK, &least, &greatest) && least >= 0;
+    }
     case IR_MAX:
         return never_negative(facts, representative(facts, def->operands[0])) ||
                never_negative(facts, representative(facts, def->operands[1]));
@@ -141,6 +160,10 @@ static bool prove_term(const LinearFacts *facts, Linear form, uint32_t k, int de
                              : opt_linear_const(0);
         return prove_with(facts, form, k, limit, depth, use_facts);
     }
+    int64_t least, greatest;
+    if (def->op == IR_INDEX && table_range(def->operands[0], IR_MAX_RANK, &least, &greatest))
+        return prove_with(facts, form, k, opt_linear_const(upper ? greatest : least), depth,
+                          use_facts);
     if (def->op == (upper ? IR_MIN : IR_MAX))
         for (int side = 0; side < 2; side++)
             if (prove_with(facts, form, k, opt_linear_of(facts, def->operands[side]), depth, use_facts))

@@ -21,5 +21,6 @@ libdslc_la_SOURCES += \
 	compiler/opt/simplify.h \
 	compiler/opt/sink.c \
 	compiler/opt/split.c \
+	compiler/opt/unroll.c \
 	compiler/opt/uses.c \
 	compiler/opt/uses.h

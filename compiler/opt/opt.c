@@ -118,7 +118,15 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
         pass(&s, "bounds");
         clean(&s);
     }
+    if (level > 1) {
+        pass(&s, "unroll");
+        clean(&s);
+        pass(&s, "fuse");
+        pass(&s, "bounds");
+        clean(&s);
+    }
     pass(&s, "sink");
     pass(&s, "shapes");
+    pass(&s, "wrap");
     pass(&s, "dce");
 }

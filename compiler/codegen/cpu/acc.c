@@ -44,11 +44,62 @@ void gen_with_acc(Fn *f, const IrInst *inst) {
     }
 }
 
-static void add_scalar(Fn *f, const Val *acc, IrScalar scalar, LLVMValueRef at, LLVMValueRef v) {
-    Val plain = *acc;
-    plain.depth = f->groups.len; /* iterations may add to the same place */
-    LLVMValueRef old = gen_load(f, &plain, scalar, at);
-    gen_store(f, &plain, scalar, at, emit_combine(f->e, IR_SUM, scalar, old, v));
+/* Does the region of ADD also add to neighbours in memory, as the transpose of a stencil does? */
+static bool adds_to_neighbours(const IrInst *add) {
+    const IrValue *acc = ir_resolve(add->operands[0]);
+    uint32_t last = add->noperands - 2;
+    for (const IrInst *inst = add->parent->first; last > 0 && inst; inst = inst->next)
+        if (inst->op == IR_ACC_ADD && ir_resolve(inst->operands[0]) == acc &&
+            inst->noperands == add->noperands &&
+            ir_resolve(inst->operands[last]) != ir_resolve(add->operands[last]))
+            return true;
+    return false;
+}
+
+typedef struct Places {
+    const IrValue *acc, *index;
+    uint32_t at;
+    bool same;
+} Places;
+
+static void compare_place(IrInst *inst, void *data) {
+    Places *places = data;
+    if (inst->op != IR_ACC_ADD || ir_resolve(inst->operands[0]) != places->acc) return;
+    if (inst->noperands < places->at + 2 || ir_resolve(inst->operands[places->at]) != places->index)
+        places->same = false;
+}
+
+/* Has each iteration of the loop with this INDEX places of its own in ADD's accumulator?  So if all
+   additions there have the index itself as the same subscript. */
+static bool is_apart(const IrInst *add, const IrValue *index) {
+    for (uint32_t k = 1; index && k + 1 < add->noperands; k++) {
+        if (ir_resolve(add->operands[k]) != index) continue;
+        Places places = {ir_resolve(add->operands[0]), index, k, true};
+        ir_walk(index->region, compare_place, &places);
+        if (places.same) return true;
+    }
+    return false;
+}
+
+/* The loops from here on never meet at a place. */
+static uint32_t apart_from(const Fn *f, const IrInst *add, uint32_t depth) {
+    uint32_t from = f->groups.len;
+    while (from > depth && is_apart(add, f->indices.at[from - 1])) from--;
+    return from;
+}
+
+static void add_scalar(Fn *f, const IrInst *inst, const Val *acc, LLVMValueRef at, LLVMValueRef v) {
+    Val to = *acc;
+    Emit *e = f->e;
+    IrScalar scalar = ir_resolve(inst->operands[0])->type->scalar;
+    to.depth = apart_from(f, inst, acc->depth);
+    LLVMValueRef old = gen_load(f, &to, scalar, at);
+    gen_store(f, &to, scalar, at, emit_combine(e, IR_SUM, scalar, old, v));
+    if (!adds_to_neighbours(inst)) return;
+    /* Neighbours that LLVM stores as a pair would be loaded by halves in the next iteration, which
+       waits for the store to be done: "unordered" keeps each by itself. */
+    LLVMSetOrdering(old, LLVMAtomicOrderingUnordered);
+    LLVMSetOrdering(LLVMGetLastInstruction(LLVMGetInsertBlock(e->b)), LLVMAtomicOrderingUnordered);
 }
 
 void gen_acc_add(Fn *f, const IrInst *inst) {
@@ -62,7 +113,7 @@ void gen_acc_add(Fn *f, const IrInst *inst) {
     for (uint32_t k = 0; k < n; k++) at[k] = gen_scalar(f, inst->operands[1 + k]);
     LLVMValueRef flat = gen_flat(f, &to, acc->type, n, at);
     if (v->type->kind == IR_T_SCALAR) {
-        add_scalar(f, &to, scalar, flat, val->at);
+        add_scalar(f, inst, &to, flat, val->at);
         return;
     }
     to.at = gen_element_at(f, acc->type, to.at, flat);

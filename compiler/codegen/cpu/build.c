@@ -180,6 +180,7 @@ static void inner_loops(Fn *f, const IrInst *inst, uint32_t from, LLVMValueRef *
         gen_loop_open(f, &loops[k], "build");
         loop_enter(f, &loops[k], gen_scalar(f, inst->operands[k]));
         at[k] = loops[k].i;
+        f->indices.at[f->indices.len - 1] = inst->regions[0]->params[k];
         gen_set_scalar(f, inst->regions[0]->params[k], at[k]);
     }
     body(f, inst, outs, sink, at);

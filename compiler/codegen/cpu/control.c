@@ -116,6 +116,7 @@ void loop_open_group(Fn *f) {
         g->free_nodes = COMPAT_NODES;
     }
     vec_push(&f->groups, g->nodes[--g->free_nodes]);
+    vec_push(&f->indices, NULL);
     g->used_libm = false;
 }
 
@@ -132,6 +133,7 @@ LLVMMetadataRef loop_as_it_is(Fn *f) {
 LLVMMetadataRef loop_close_group(Fn *f, bool fold_tail) {
     Emit *e = f->e;
     LLVMMetadataRef accesses[] = {text_node(e, "llvm.loop.parallel_accesses"), vec_pop(&f->groups)};
+    (void)vec_pop(&f->indices);
     LLVMMetadataRef parts[5] = {NULL};
     unsigned n = 1;
     parts[n++] = LLVMMDNodeInContext2(e->context, accesses, 2);

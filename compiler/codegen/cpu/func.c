@@ -330,6 +330,7 @@ void gen_func(Gen *g, const IrFunc *func) {
     LLVMBuildBr(g->e.b, body);
     debug_nowhere(g->debug, g->e.b);
     vec_free(&f.groups);
+    vec_free(&f.indices);
     map_free(&f.done);
     vec_free(&f.sum_buffers);
 }

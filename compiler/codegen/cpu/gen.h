@@ -74,6 +74,7 @@ typedef struct Fn {
     uint32_t *uses;                /* by value id: how many */
     Map done;                      /* instructions that were generated ahead of their place */
     VEC(LLVMMetadataRef) groups;   /* access groups of the open parallel loops */
+    VEC(const IrValue *) indices; /* of the same loops: the index, NULL where there is none in the IR */
     VEC(LLVMValueRef) sum_buffers; /* by nesting depth of blocked sums: see sum.c */
     uint32_t sum_depth;
     bool serial; /* this is a piece of a parallel loop already */

@@ -148,6 +148,7 @@ static LLVMValueRef make_piece(Outline *o, LLVMTypeRef type, bool alone, PieceBo
     LLVMPositionBuilderAtEnd(e->b, inner->allocas);
     LLVMBuildBr(e->b, first);
     vec_free(&inner->groups);
+    vec_free(&inner->indices);
     vec_free(&inner->sum_buffers);
     map_free(&inner->done);
     LLVMPositionBuilderAtEnd(e->b, back);
