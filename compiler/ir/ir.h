@@ -190,7 +190,7 @@ struct IrModule {
     IrFunc *math_rules[IR_MATH_COUNT][2]; /* [0]: f32, [1]: f64 */
     VEC(struct IrExport *) exports;
     bool unchecked;
-    bool fused;          /* products that are added may round once: see ir_form_muladds */
+    bool fused;          /* products that are added may round once (muladd.c), in code too */
     bool remarks;        /* differentiation reports what it decided */
     const char *explain; /* ... or writes it for the function of this name into EXPLANATION */
     StrBuf explanation;

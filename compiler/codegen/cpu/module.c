@@ -138,7 +138,7 @@ LLVMModuleRef generate_module(const IrModule *ir, const CodegenOptions *options,
     LLVMContextSetDiagnosticHandler(context, swallow, error);
     emit_init(&g.e, context, "adl");
     g.e.fast_math = options->fast_math;
-    g.e.fused = g.machine->fused;
+    g.e.fused = ir->fused && machine->fused;
     g.e.call = gen_math_call;
     g.e.data = &g;
     LLVMSetTarget(g.e.module, machine->triple);
