@@ -118,9 +118,16 @@ static void look_for(IrValue *value, void *data) {
     if (value == need->value) need->found = true;
 }
 
+/* Is VALUE wanted again, and read from what its map gave by index? */
+static bool is_by_index(const Remarks *r, const IrValue *value) {
+    return bitset_has(&r->plan->again, value->id) && ad_kept(r->mixed, value);
+}
+
 static bool is_again(const Remarks *r, const IrInst *inst) {
-    for (uint32_t i = 0; i < inst->nresults; i++)
-        if (bitset_has(&r->plan->again, inst->results[i]->id)) return true;
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        const IrValue *value = inst->results[i];
+        if (bitset_has(&r->plan->again, value->id) && !is_by_index(r, value)) return true;
+    }
     return false;
 }
 
@@ -164,6 +171,12 @@ static void tell_kept(Remarks *r, const Scope *scope, const IrValue *value) {
     add_cause(&text, value);
     tell(r, DIAG_REMARK_KEPT, place_of(r, value), text.text);
     strbuf_free(&text);
+}
+
+static void tell_by_index(Remarks *r, const Scope *scope) {
+    for (const IrInst *inst = scope->region->first; inst; inst = inst->next)
+        for (uint32_t i = 0; i < inst->nresults; i++)
+            if (is_by_index(r, inst->results[i])) tell_kept(r, scope, inst->results[i]);
 }
 
 /* ---- computed again ---- */
@@ -340,6 +353,7 @@ void ad_remark(Ad *ad, const AdRequest *request, Mixed *mixed, const Plan *plan)
     for (uint32_t i = 0; i < plan->all.len; i++) {
         const Scope *scope = plan->all.at[i];
         for (uint32_t k = 0; k < scope->saved.len; k++) tell_kept(&r, scope, scope->saved.at[k]);
+        tell_by_index(&r, scope);
         if (scope->checkpoint) tell_states(&r, scope);
         tell_again(&r, scope);
     }

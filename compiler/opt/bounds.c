@@ -40,7 +40,8 @@ static bool proved(const LinearFacts *facts, IrValue *cond) {
     }
 }
 
-/* x mod n of what is at most once beyond 0 .. n, as the neighbours on a ring are: no division. */
+/* x mod n of what is at most once beyond 0 .. n, as the neighbours on a ring are: selections alone.
+   Generated code for the others finds out by a branch, which keeps a loop from being vectorised. */
 static IrValue *wrapped(const LinearFacts *facts, IrInst *inst) {
     Linear x = opt_linear_of(facts, inst->operands[0]), n = opt_linear_of(facts, inst->operands[1]);
     Linear one = opt_linear_const(1), left = opt_linear_add(opt_linear_add(n, -1, x), -1, one);
@@ -59,7 +60,8 @@ static IrValue *wrapped(const LinearFacts *facts, IrInst *inst) {
     return result;
 }
 
-static void bounds_region(OptContext *c, LinearFacts *facts, IrRegion *region) {
+/* WRAPS: nothing will be proved of remainders any more. */
+static void bounds_region(OptContext *c, LinearFacts *facts, IrRegion *region, bool wraps) {
     uint32_t forms = facts->forms.len, equal = facts->equal.len;
     for (IrInst *inst = region->first, *next; inst; inst = next) {
         next = inst->next;
@@ -77,7 +79,7 @@ static void bounds_region(OptContext *c, LinearFacts *facts, IrRegion *region) {
                 continue;
             }
             opt_linear_assume(facts, inst->operands[0], true);
-        } else if (c->last && inst->op == IR_MOD && ir_is_scalar(inst->results[0]->type, IR_I64)) {
+        } else if (wraps && inst->op == IR_MOD && ir_is_scalar(inst->results[0]->type, IR_I64)) {
             IrValue *value = wrapped(facts, inst);
             if (!value) continue;
             ir_replace(inst->results[0], value);
@@ -89,7 +91,7 @@ static void bounds_region(OptContext *c, LinearFacts *facts, IrRegion *region) {
             uint32_t f = facts->forms.len, e = facts->equal.len;
             if (inst->op == IR_IF) opt_linear_assume(facts, inst->operands[0], r == 0);
             opt_linear_assume_runs(facts, inst);
-            bounds_region(c, facts, inst->regions[r]);
+            bounds_region(c, facts, inst->regions[r], wraps);
             facts->forms.len = f;
             facts->equal.len = e;
         }
@@ -98,15 +100,18 @@ static void bounds_region(OptContext *c, LinearFacts *facts, IrRegion *region) {
     facts->equal.len = equal;
 }
 
-void opt_bounds(OptContext *c) {
+static void bounds(OptContext *c, bool wraps) {
     LinearFacts facts = {0};
-    bounds_region(c, &facts, c->func->body);
+    bounds_region(c, &facts, c->func->body, wraps);
     vec_free(&facts.forms);
     vec_free(&facts.equal);
     ir_settle(c->func);
 }
 
+void opt_bounds(OptContext *c) {
+    bounds(c, false);
+}
+
 void opt_wrap(OptContext *c) {
-    c->last = true;
-    opt_bounds(c);
+    bounds(c, true);
 }

@@ -6,7 +6,7 @@
 #include "opt/opt.h"
 #include "opt/uses.h"
 
-enum { CHEAP_ALWAYS = 3, CHEAP_FEW = 8, FEW_READS = 3, DEAR = 200 };
+enum { CHEAP_ALWAYS = 3, CHEAP_FEW = 8, FEW_READS = 3 };
 
 typedef struct Fuser {
     OptContext *context;
@@ -92,9 +92,9 @@ static bool worth_it(const Fuser *f, const IrInst *build, uint32_t r) {
         once = once && reads_once(use, build);
     }
     if (!opt_region_pure(build->regions[0])) return false;
-    uint32_t cost = opt_region_cost(build->regions[0]);
     /* What is dear is stored for the derivative to find, which would compute it again. */
-    if (cost >= DEAR && !f->context->after_ad) return false;
+    if (!f->context->after_ad && opt_region_dear(build->regions[0])) return false;
+    uint32_t cost = opt_region_cost(build->regions[0]);
     bool cheap = cost <= CHEAP_ALWAYS || (cost <= CHEAP_FEW && list->at.len <= FEW_READS);
     if (!cheap && (!once || gives_more(f, build, r))) return false;
     Changing changing = {f, false};

@@ -14,7 +14,6 @@ typedef struct OptContext {
     Arena *scratch;  /* freed after each pass */
     bool changed;    /* set by passes that did something */
     bool marked_only; /* inline: only functions that are marked for it */
-    bool last;       /* bounds: nothing will be proved of remainders any more */
     bool after_ad;   /* no derivative is asked for any more: STOP has done its work */
 } OptContext;
 

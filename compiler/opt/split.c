@@ -3,13 +3,11 @@
 #include "opt/opt.h"
 #include "opt/uses.h"
 
-enum { DEAR = 200 };
-
 static bool is_splittable(const IrInst *inst) {
     if (inst->op != IR_REDUCE || inst->flags == IR_ARGMIN || inst->flags == IR_ARGMAX) return false;
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (inst->results[i]->type->kind != IR_T_SCALAR) return false;
-    return opt_region_pure(inst->regions[0]) && opt_region_cost(inst->regions[0]) >= DEAR;
+    return opt_region_pure(inst->regions[0]) && opt_region_dear(inst->regions[0]);
 }
 
 static void split(IrInst *reduce) {

@@ -71,6 +71,8 @@ bool opt_region_pure(const IrRegion *region) {
     return true;
 }
 
+enum { DEAR = 200 };
+
 uint32_t opt_region_cost(const IrRegion *region) {
     uint32_t cost = 0;
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
@@ -80,10 +82,14 @@ uint32_t opt_region_cost(const IrRegion *region) {
         case IR_DIV: case IR_MOD: case IR_REM: cost += 4; break;
         case IR_BUILD: case IR_REDUCE: case IR_LOOP: case IR_CALL: case IR_CONTRACT:
         case IR_ARGSORT: case IR_CONCAT: case IR_PACK: case IR_TRANSPOSE: case IR_SLICE:
-        case IR_UPDATE: case IR_ASSIGN: case IR_WITH_ACC: cost += 200; break;
+        case IR_UPDATE: case IR_ASSIGN: case IR_WITH_ACC: cost += DEAR; break;
         default: cost += 1; break;
         }
         for (uint32_t r = 0; r < inst->nregions; r++) cost += opt_region_cost(inst->regions[r]);
     }
     return cost;
+}
+
+bool opt_region_dear(const IrRegion *region) {
+    return opt_region_cost(region) >= DEAR;
 }

@@ -26,5 +26,7 @@ bool opt_speculatable(const IrInst *inst);
 bool opt_region_pure(const IrRegion *region);
 /* A rough count of operations for one run of the region, with calls of functions counted dear. */
 uint32_t opt_region_cost(const IrRegion *region);
+/* Does it cost so much that its values are stored rather than computed twice?  So with any loop. */
+bool opt_region_dear(const IrRegion *region);
 
 #endif

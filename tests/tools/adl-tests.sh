@@ -6,28 +6,26 @@ cd "$ADL_SOURCE_DIR" || exit 1
 number=0
 line() { number=$((number + 1)); echo "$1 $number - $2"; }
 
-cpu_of() { test "$1" -eq 0 || echo --cpu=native; }
-
 # file FILE: its items; a file that does not compile is one failure.
 file() {
-  for level in 0 3; do
-    cpu=$(cpu_of $level)
-    output=$("$DSLC" test --verify -O$level $cpu "$1" 2>&1)
+  for options in -O0 '-O3 --cpu=native'; do
+    level=${options%% *}
+    output=$("$DSLC" test --verify $options "$1" 2>&1)
     status=$?
     # The items' lines, numbered, with the file's name; what stands below them becomes comments.
     items=$(printf '%s\n' "$output" | grep -cE '^(not )?ok - ')
     if test "$items" -eq 0; then
-      line "not ok" "$1 -O$level compiles (status $status)"
+      line "not ok" "$1 $level compiles (status $status)"
       printf '%s\n' "$output" | sed 's/^/# /'
       continue
     fi
-    printf '%s\n' "$output" | awk -v n="$number" -v at="$1 -O$level" '
+    printf '%s\n' "$output" | awk -v n="$number" -v at="$1 $level" '
       /^(not )?ok - / { n++; sub(/ - /, " " n " - " at ": "); print; next }
       { print "# " $0 }'
     number=$((number + items))
     # A runner that dies on the way has fewer lines than items: its last line is missing.
     printf '%s\n' "$output" | grep -qE '^[0-9]+ passed, [0-9]+ failed$' ||
-      line "not ok" "$1 -O$level runs to its end (status $status)"
+      line "not ok" "$1 $level runs to its end (status $status)"
   done
 }
 
@@ -44,16 +42,16 @@ refused() {
 
 fails() {
   text=$(sed -n '1s/.*with "\(.*\)".*/\1/p' "$1")
-  for level in 0 3; do
-    cpu=$(cpu_of $level)
-    output=$("$DSLC" test --verify -O$level $cpu "$1" 2>&1)
+  for options in -O0 '-O3 --cpu=native'; do
+    level=${options%% *}
+    output=$("$DSLC" test --verify $options "$1" 2>&1)
     status=$?
     if test $status -eq 1 && ! printf '%s\n' "$output" | grep -q '^ok' &&
       test "$(printf '%s\n' "$output" | grep -cF "$text")" = \
         "$(printf '%s\n' "$output" | grep -c '^not ok')"; then
-      line "ok" "$1 -O$level: every test fails with $text"
+      line "ok" "$1 $level: every test fails with $text"
     else
-      line "not ok" "$1 -O$level: every test fails with $text (status $status)"
+      line "not ok" "$1 $level: every test fails with $text (status $status)"
       printf '%s\n' "$output" | sed 's/^/# /'
     fi
   done
