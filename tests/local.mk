@@ -36,12 +36,14 @@ test_scripts = \
   tests/tools/example-tests.sh \
   tests/tools/forms-tests.sh \
   tests/tools/generated-tests.sh \
+  tests/tools/gradcheck-tests.sh \
   tests/tools/ranks.sh \
   tests/tools/suite-tests.sh
 
 # Of these, the ones that need the code generator: run again for each further LLVM.
 backend_tests = tests/unit/codegen-cases tests/unit/codegen-debug tests/unit/codegen-exports \
-  tests/tools/adl-tests.sh tests/tools/c-tests.sh tests/tools/example-tests.sh
+  tests/tools/adl-tests.sh tests/tools/c-tests.sh tests/tools/example-tests.sh \
+  tests/tools/gradcheck-tests.sh
 
 check_LTLIBRARIES += tests/unit/libunit.la
 tests_unit_libunit_la_SOURCES = \

@@ -257,7 +257,8 @@ static void parse_file_word(Parse *parse, const char *word) {
     }
     add_input(parse, input_kind(word), word);
     /* What follows the program belongs to the program. */
-    if (command == COMMAND_RUN || command == COMMAND_GRADCHECK) take_rest(parse);
+    bool runs = command == COMMAND_RUN || command == COMMAND_GRADCHECK;
+    if (runs && input_kind(word) == INPUT_SOURCE) take_rest(parse);
 }
 
 static void parse_words(Parse *parse) {
@@ -316,7 +317,7 @@ static void check_together(Parse *parse) {
                         "'explain' takes one code, or FILE:FUNCTION");
         return;
     }
-    if (sources + objects == 0 && !needs_none)
+    if (sources + (command == COMMAND_COMPILE ? objects : 0) == 0 && !needs_none)
         diag_report(parse->diags, DIAG_NO_INPUT, nowhere, "no input file");
     if (options->shared && options->relocatable)
         diag_report(parse->diags, DIAG_OPTION_CONFLICT, nowhere, "'--shared' excludes '-r'");

@@ -14,6 +14,7 @@
 #include "driver/output.h"
 #include "driver/unit.h"
 #include "source/load.h"
+#include "tools/gradcheck.h"
 #include "tools/script.h"
 
 static const Span nowhere = {0, 0};
@@ -29,6 +30,7 @@ typedef struct Pipeline {
     const CodegenApi *codegen;
     ScriptRuntime runtime;
     ScriptCounts counts;    /* of tests */
+    GradcheckCounts checks;
     int status;             /* of the program that was run */
     bool has_main;          /* some source has one */
 } Pipeline;
@@ -75,24 +77,73 @@ static int open_codegen(Pipeline *p) {
     return p->codegen ? STATUS_DONE : fault(p, DIAG_INSTALLATION, error);
 }
 
+static bool open_library(Pipeline *p, const char *name) {
+    char *error = NULL;
+    if (script_open_library(name, &error)) return true;
+    diag_report(p->session->diags, DIAG_TOOL_FAILED, nowhere, "%s", error);
+    free(error);
+    return false;
+}
+
+/* libNAME.so in the folders of -L, else where the system looks. */
+static const char *library_file(Pipeline *p, const char *name) {
+    Arena *arena = p->session->arena;
+    for (uint32_t k = 0; k < p->options->library_dirs.len; k++) {
+        const char *folder = p->options->library_dirs.at[k];
+        const char *path = arena_printf(arena, "%s/lib%s.so", folder, name);
+        if (access(path, F_OK) == 0) return path;
+    }
+    return arena_printf(arena, "lib%s.so", name);
+}
+
+/* What the code may call of libraries that stand on the command line.  There is no linker here, so
+   that objects must be in a library. */
+static bool open_libraries(Pipeline *p) {
+    for (uint32_t i = 0; i < p->options->inputs.len; i++) {
+        const Input *input = &p->options->inputs.at[i];
+        const char *path = input->text;
+        if (input->kind == INPUT_LIBRARY && !open_library(p, library_file(p, path))) return false;
+        if (input->kind != INPUT_OBJECT) continue;
+        if (!strstr(path, ".so")) {
+            diag_report(p->session->diags, DIAG_TOOL_FAILED, nowhere,
+                        "'%s' cannot be opened in the process: it is no shared library", path);
+            return false;
+        }
+        if (!strchr(path, '/')) path = arena_printf(p->session->arena, "./%s", path);
+        if (!open_library(p, path)) return false;
+    }
+    return true;
+}
+
+/* `run` and `gradcheck`: what follows the file is the command line. */
+static bool run_with_arguments(Pipeline *p, CodegenCode *code, char **error) {
+    TextList argv = {0};
+    vec_push(&argv, p->unit.file->display);
+    for (uint32_t k = 0; k < p->options->arguments.len; k++)
+        vec_push(&argv, p->options->arguments.at[k]);
+    vec_push(&argv, NULL);
+    int argc = (int)argv.len - 1;
+    if (p->options->command == COMMAND_RUN)
+        p->status = script_run(&p->runtime, p->codegen, code, argc, argv.at, error);
+    else
+        p->status = gradcheck_run(&p->runtime, p->codegen, code, p->unit.program, p->unit.module,
+                                  p->options->seed, argc, argv.at, stdout, &p->checks, error);
+    vec_free(&argv);
+    return p->status >= 0;
+}
+
 static int run_in_process(Pipeline *p) {
     char *error = NULL;
     CodegenOptions options = unit_codegen_options(&p->unit);
     if (!p->runtime.library && !script_open_runtime(&p->runtime, p->paths.runtime, &error))
         return fault(p, DIAG_INSTALLATION, error);
+    if (!open_libraries(p)) return STATUS_USAGE;
     CodegenCode *code = p->codegen->load(p->unit.module, &options, NULL, 0, &error);
     timing_note(&p->timing, "generate");
     if (!code) return fault(p, DIAG_INTERNAL, error);
     bool good = true;
-    if (p->options->command == COMMAND_RUN) {
-        TextList argv = {0};
-        vec_push(&argv, p->unit.file->display);
-        for (uint32_t k = 0; k < p->options->arguments.len; k++)
-            vec_push(&argv, p->options->arguments.at[k]);
-        vec_push(&argv, NULL);
-        p->status = script_run(&p->runtime, p->codegen, code, (int)argv.len - 1, argv.at, &error);
-        good = p->status >= 0;
-        vec_free(&argv);
+    if (p->options->command == COMMAND_RUN || p->options->command == COMMAND_GRADCHECK) {
+        good = run_with_arguments(p, code, &error);
     } else {
         const char *base = strrchr(p->unit.file->path, '/');
         const char *folder = base ? arena_strndup(p->session->arena, p->unit.file->path,
@@ -186,6 +237,14 @@ static int report_tests(Pipeline *p) {
     return p->counts.failed ? STATUS_ERROR : STATUS_DONE;
 }
 
+static int report_checks(Pipeline *p) {
+    if (p->status) return p->status;
+    printf("%u passed, %u failed", p->checks.passed, p->checks.failed);
+    if (p->checks.skipped) printf(", %u skipped", p->checks.skipped);
+    printf("\n");
+    return p->checks.failed ? STATUS_ERROR : STATUS_DONE;
+}
+
 static int run_sources(Pipeline *p) {
     int status = STATUS_DONE;
     for (uint32_t i = 0; i < p->options->inputs.len; i++) {
@@ -196,6 +255,7 @@ static int run_sources(Pipeline *p) {
     }
     if (status != STATUS_DONE) return status;
     if (p->options->command == COMMAND_TEST) return report_tests(p);
+    if (p->options->command == COMMAND_GRADCHECK) return report_checks(p);
     if (p->options->command == COMMAND_RUN) return p->status;
     return link_objects(p);
 }

@@ -50,6 +50,7 @@ static uint32_t wanted_roots(const Options *options) {
     case COMMAND_RUN: return 1u << ROOT_MAIN;
     case COMMAND_TEST: return 1u << ROOT_TEST;
     case COMMAND_BENCH: return 1u << ROOT_BENCH;
+    case COMMAND_GRADCHECK: return 1u << ROOT_CHECK;
     case COMMAND_CHECK:
     case COMMAND_EXPLAIN:
         return 1u << ROOT_EXPORT | 1u << ROOT_MAIN | 1u << ROOT_TEST | 1u << ROOT_BENCH;
@@ -114,7 +115,7 @@ void unit_free(Unit *unit) {
 CodegenOptions unit_codegen_options(const Unit *unit) {
     const Options *o = &unit->session->options;
     bool in_process = o->command == COMMAND_RUN || o->command == COMMAND_TEST ||
-                      o->command == COMMAND_BENCH;
+                      o->command == COMMAND_BENCH || o->command == COMMAND_GRADCHECK;
     bool program = o->command == COMMAND_COMPILE && o->emit == EMIT_DEFAULT && !o->shared &&
                    !o->relocatable;
     const char *cpu = o->cpu;
@@ -129,6 +130,7 @@ CodegenOptions unit_codegen_options(const Unit *unit) {
                             .check_overlap = o->checks == CHECKS_ALL,
                             .sanitize = o->sanitize,
                             .program = program,
+                            .entries = o->command == COMMAND_GRADCHECK,
                             .verify = verifies(o),
                             .prefix = o->prefix,
                             .producer = "dslc " ADL_VERSION};

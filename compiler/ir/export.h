@@ -46,7 +46,8 @@ typedef struct IrOption {
 } IrOption;
 
 typedef enum IrExportKind {
-    IR_EXPORT_C, IR_EXPORT_MAIN, IR_EXPORT_TEST, IR_EXPORT_BENCH
+    IR_EXPORT_C, IR_EXPORT_MAIN, IR_EXPORT_TEST, IR_EXPORT_BENCH,
+    IR_EXPORT_CHECK /* FUNC with its JVP and GRAD, to be compared by a tool */
 } IrExportKind;
 
 typedef struct IrExport {
@@ -59,6 +60,7 @@ typedef struct IrExport {
     uint32_t nparams;
     IrOption *options;      /* of MAIN */
     uint32_t noptions;
+    IrFunc *jvp, *grad;     /* of CHECK: both with the masks of what is active */
 } IrExport;
 
 #endif

@@ -322,7 +322,7 @@ static bool can_export(Lower *lw, const Root *root) {
     return false;
 }
 
-static void put_export(Lower *lw, const Root *root, IrExport *export) {
+void export_put(Lower *lw, const Root *root, IrExport *export) {
     export->doc = keep(lw, root->doc);
     export->pos = root->span.begin;
     export->func->flags |= IR_FUNC_ROOT;
@@ -386,7 +386,7 @@ static void export_c(Lower *lw, const Root *root) {
     if (s.params.len) memcpy(export->params, s.params.at, s.params.len * sizeof *s.params.at);
     vec_free(&s.params);
     map_free(&s.sizes);
-    put_export(lw, root, export);
+    export_put(lw, root, export);
 }
 
 /* ---- main ---- */
@@ -401,10 +401,9 @@ static void check_dim(Fn *f, const Instance *inst, uint32_t p, IrValue *x, uint3
                2, pair);
 }
 
-/* main's function with the sizes of what the command line gave checked. */
-static IrFunc *main_entry(Lower *lw, const Instance *inst) {
+IrFunc *export_entry(Lower *lw, const Instance *inst, const char *name) {
     IrFunc *inner = lower_func(lw, inst);
-    IrFunc *func = ir_func_new(lw->module, "main_entry", inner->nparams, inner->params,
+    IrFunc *func = ir_func_new(lw->module, name, inner->nparams, inner->params,
                                inner->param_names, inner->nresults, inner->results);
     Fn *f = fn_open(lw, inst, func);
     uint32_t at = 0;
@@ -475,8 +474,8 @@ static void export_main(Lower *lw, const Root *root) {
             option->default_text = keep(lw, root->default_texts ? root->default_texts[i] : NULL);
         }
     }
-    export->func = main_entry(lw, inst);
-    put_export(lw, root, export);
+    export->func = export_entry(lw, inst, "main_entry");
+    export_put(lw, root, export);
 }
 
 static void export_test(Lower *lw, const Root *root) {
@@ -484,7 +483,7 @@ static void export_test(Lower *lw, const Root *root) {
     export->kind = root->kind == ROOT_TEST ? IR_EXPORT_TEST : IR_EXPORT_BENCH;
     export->name = keep(lw, root->name);
     export->func = lower_func(lw, root->instance);
-    put_export(lw, root, export);
+    export_put(lw, root, export);
 }
 
 void export_roots(Lower *lw) {
@@ -497,6 +496,7 @@ void export_roots(Lower *lw) {
         case ROOT_MAIN: export_main(lw, root); break;
         case ROOT_TEST:
         case ROOT_BENCH: export_test(lw, root); break;
+        case ROOT_CHECK: export_check(lw, root); break;
         }
     }
 }

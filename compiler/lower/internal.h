@@ -349,6 +349,12 @@ IrFunc *rule_func(Lower *lw, const Instance *rule, const char *name);
 void lower_rule(Lower *lw, const Instance *rule);
 void rule_attach(Lower *lw, const Instance *inst, IrFunc *func);
 void export_roots(Lower *lw);
+void export_put(Lower *lw, const Root *root, IrExport *export);
+/* A function like INST's, which checks first that the sizes of what it gets agree. */
+IrFunc *export_entry(Lower *lw, const Instance *inst, const char *name);
+
+/* ---- check.c ---- */
+void export_check(Lower *lw, const Root *root); /* what `dslc gradcheck` compares */
 
 /* ---- sizes on tapes (tape.c); IN_SEED: which leaves of the base's result are in R' ---- */
 /* The tape with the base's sizes on top; RESULTS: the base's. */

@@ -2,6 +2,7 @@
 libdslc_la_SOURCES += \
   %D%/builtin.c \
   %D%/call.c \
+  %D%/check.c \
   %D%/combine.c \
   %D%/comp.c \
   %D%/complex.c \

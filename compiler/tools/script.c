@@ -29,8 +29,14 @@ bool script_open_runtime(ScriptRuntime *runtime, const char *path, char **error)
     return runtime->library != NULL;
 }
 
+bool script_open_library(const char *path, char **error) {
+    if (dlopen(path, RTLD_NOW | RTLD_GLOBAL)) return true;
+    *error = failure("the library cannot be opened", dlerror());
+    return false;
+}
+
 /* A function of the runtime, as the bytes of a function pointer. */
-static bool runtime_function(const ScriptRuntime *runtime, const char *name, void *function,
+bool script_runtime_function(const ScriptRuntime *runtime, const char *name, void *function,
                              char **error) {
     void *symbol = dlsym(runtime->library, name);
     if (!symbol) {
@@ -45,7 +51,7 @@ int script_run(const ScriptRuntime *runtime, const CodegenApi *api, CodegenCode 
                const char *const *argv, char **error) {
     MainRun run;
     const AdlMain *program = api->find(code, "adl__program", error);
-    if (!program || !runtime_function(runtime, "adl__main_run", &run, error)) return -1;
+    if (!program || !script_runtime_function(runtime, "adl__main_run", &run, error)) return -1;
     return run(program, argc, argv);
 }
 
@@ -92,9 +98,9 @@ bool script_test(const ScriptRuntime *runtime, const CodegenApi *api, CodegenCod
                  const IrModule *module, const char *filter, const char *folder, FILE *out,
                  ScriptCounts *counts, char **error) {
     Tester t = {.out = out};
-    if (!runtime_function(runtime, "adl__context_begin", &t.begin, error) ||
-        !runtime_function(runtime, "adl__context_end", &t.end, error) ||
-        !runtime_function(runtime, "adl_last_error_message", &t.message, error))
+    if (!script_runtime_function(runtime, "adl__context_begin", &t.begin, error) ||
+        !script_runtime_function(runtime, "adl__context_end", &t.end, error) ||
+        !script_runtime_function(runtime, "adl_last_error_message", &t.message, error))
         return false;
     char *before = get_current_dir_name();
     if (folder && chdir(folder) != 0) {

@@ -14,6 +14,14 @@ typedef struct ScriptRuntime {
 /* Opens the file PATH.  False: *ERROR is a text to be freed. */
 bool script_open_runtime(ScriptRuntime *runtime, const char *path, char **error);
 
+/* Opens a shared library for the life of the process, so that its functions are found: of a file's
+   name with a slash that file, else where the system looks.  False: *ERROR is a text to be freed. */
+bool script_open_library(const char *path, char **error);
+
+/* Puts the runtime's function NAME into *FUNCTION, a pointer to a function.  False: see *ERROR. */
+bool script_runtime_function(const ScriptRuntime *runtime, const char *name, void *function,
+                             char **error);
+
 /* Runs the program's main with ARGV (argv[0] is its name for messages); the result is the exit
    status.  -1: the code has no main, or is not usable: *ERROR is a text to be freed. */
 int script_run(const ScriptRuntime *runtime, const CodegenApi *api, CodegenCode *code, int argc,

@@ -13,8 +13,9 @@ typedef struct CheckOptions {
     bool remarks;
 } CheckOptions;
 
-/* Something that must be compiled: an exported function or derivative, main, a test. */
-typedef enum RootKind { ROOT_EXPORT, ROOT_MAIN, ROOT_TEST, ROOT_BENCH } RootKind;
+/* Something that must be compiled: an exported function or derivative, main, a test; or a function of
+   which derivatives are to be compared (CHECK: of a module's named derivatives and of its rules). */
+typedef enum RootKind { ROOT_EXPORT, ROOT_MAIN, ROOT_TEST, ROOT_BENCH, ROOT_CHECK } RootKind;
 typedef struct Root {
     RootKind kind;
     const char *name; /* C symbol, "main", the test's name */
@@ -24,6 +25,10 @@ typedef struct Root {
     /* MAIN: default of each parameter as an instance of the earlier parameters, or NULL */
     Instance **defaults;
     const char **default_texts, **param_docs;
+    /* CHECK: how INSTANCE is differentiated; NULL: in what its rule covers.  Or why it cannot be
+       compared; then INSTANCE may be NULL. */
+    const DerivSpec *deriv;
+    const char *skipped;
 } Root;
 
 typedef struct Program {

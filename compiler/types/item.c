@@ -1,6 +1,6 @@
 /* Items of the main module: each is checked at least once, generic functions for representatives of
    their type variables; what must be compiled becomes a root. */
-#include "types/internal.h"
+#include "types/deriv.h"
 
 #include <string.h>
 
@@ -147,6 +147,50 @@ static const ConstDecl *declared_const(Items *it, AstIdent name) {
     return item && item->kind == ITEM_CONST ? item->cnst : NULL;
 }
 
+/* ---- derivatives to be compared ---- */
+
+static bool holds_tape(Type type) {
+    for (uint32_t k = 0; type->kind == TYPE_TUPLE && k < type->nparts; k++)
+        if (holds_tape(type->parts[k].type)) return true;
+    return type->kind == TYPE_TAPE;
+}
+
+/* Why values of the parameters and results cannot be made up; NULL: they can. */
+static const char *why_not_comparable(const Instance *inst) {
+    if (inst->ncaptures) return "it captures values";
+    if (holds_tape(inst->result)) return "it returns a tape";
+    for (uint32_t i = 0; i < inst->nparams; i++) {
+        Type type = inst->params[i]->type;
+        if (type->has_fns || type->kind == TYPE_FNVAL) return "it takes a function";
+        if (holds_tape(type)) return "it takes a tape";
+    }
+    return NULL;
+}
+
+static void add_compared(Items *it, const char *name, Instance *inst, const DerivSpec *deriv,
+                         const char *skipped, Span span) {
+    Root root = {.kind = ROOT_CHECK, .name = name, .instance = inst, .span = span, .deriv = deriv};
+    if (!(it->which & (1u << ROOT_CHECK))) return;
+    root.skipped = skipped ? skipped : why_not_comparable(inst);
+    if (root.skipped) root.instance = NULL;
+    vec_push(&it->c->program->roots, root);
+}
+
+/* The derivative that NAME stands for. */
+static void add_named(Items *it, Sym name, Type type, Span span) {
+    Checker *c = it->c;
+    if (!(it->which & (1u << ROOT_CHECK)) || type->kind != TYPE_FNVAL || type->fn->kind != FN_DERIV)
+        return;
+    const char *text = arena_printf(c->arena, "%s (%s)", name->text, type->fn->name);
+    if (deriv_needs_types(c, type->fn)) {
+        add_compared(it, text, NULL, NULL, "its types come from arguments", span);
+        return;
+    }
+    Instance *inst = instance_of_fnvalue(c, type->fn, 0, NULL, span);
+    if (!inst || inst->kind != INSTANCE_DERIV) return;
+    add_compared(it, text, inst->deriv->base_instance, inst->deriv, NULL, span);
+}
+
 static void check_const(Items *it, AstConst *node) {
     AstIdent names[2] = {node->name, node->name2};
     for (uint32_t i = 0; i < 2; i++) {
@@ -154,8 +198,9 @@ static void check_const(Items *it, AstConst *node) {
         if (!decl || decl->ast != node) continue;
         FnChecker f;
         module_checker(it->c, &f, it->c->main, node->node.span);
-        const_tree(&f, decl, names[i].span);
+        Type type = const_tree(&f, decl, names[i].span)->type;
         fn_checker_end(&f);
+        add_named(it, names[i].sym, type, names[i].span);
         int64_t value;
         if (const_integer(it->c, decl, &value)) instance_of_const(it->c, decl, names[i].span);
     }
@@ -180,6 +225,7 @@ static void check_export(Items *it, AstExportOp *node) {
         }
         fn_checker_end(&f);
         add_root(it, ROOT_EXPORT, names[i].sym->text, inst, node->doc, names[i].span);
+        if (inst) add_named(it, names[i].sym, type, names[i].span);
     }
 }
 
@@ -202,9 +248,14 @@ static void check_test(Items *it, AstTest *node) {
 /* A rule is checked against its function, and as it stands, also where nobody asks for it. */
 static void check_derivative(Items *it, const AstDerivative *node) {
     const ModuleSet *set = &it->c->modules;
-    for (uint32_t i = 0; i < set->rules.len; i++)
-        if (set->rules.at[i]->ast == node && set->rules.at[i]->fn)
-            representative(it, set->rules.at[i]->fn);
+    for (uint32_t i = 0; i < set->rules.len; i++) {
+        const RuleDecl *rule = set->rules.at[i];
+        if (rule->ast != node || !rule->fn) continue;
+        Instance *inst = representative(it, rule->fn);
+        if (!inst || rule->failed || !inst->rule_active) continue;
+        const char *name = arena_printf(it->c->arena, "%s (derivative)", rule->fn->name->text);
+        add_compared(it, name, inst, NULL, NULL, node->path->span);
+    }
 }
 
 /* In the standard library's own files rules are checked as they stand. */

@@ -54,6 +54,21 @@ static int32_t run(AdlContext *context, const AdlMain *main, AdlParamValue *valu
     return exit_status;
 }
 
+int32_t adl__main_read(AdlContext *context, const AdlMain *main, int32_t argc, char **argv,
+                       void *values) {
+    const char *program = argc > 0 && argv[0] ? argv[0] : "program";
+    struct AdlArguments arguments = {0, NULL}; /* stays empty without ADL_MAIN_ARGS */
+    Options options = {
+        .context = context, .main = main, .values = values, .arguments = &arguments};
+    int32_t result = 0;
+    if (!options_read(&options, argc > 0 ? argc - 1 : 0, argv + 1))
+        result = report_usage(&options, program);
+    else if (options.help)
+        result = show_help(main, program) == 0 ? -1 : EXIT_USAGE;
+    text_free(&options.wrong);
+    return result;
+}
+
 int32_t adl__main_run(const AdlMain *main, int32_t argc, char **argv) {
     const char *program = argc > 0 && argv[0] ? argv[0] : "program";
     size_t value_bytes = ((size_t)main->count + 1) * sizeof(AdlParamValue);

@@ -495,6 +495,7 @@ void gen_exports(Gen *g) {
         case IR_EXPORT_BENCH:
             if (g->options->in_process) gen_test(g, export, i);
             break;
+        case IR_EXPORT_CHECK: break; /* called through uniform entries */
         }
     }
 }
