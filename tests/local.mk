@@ -20,6 +20,8 @@ unit_programs = \
   tests/unit/opt-cases \
   tests/unit/parse \
   tests/unit/print \
+  tests/unit/ptxsim \
+  tests/unit/ptxsim-ops \
   tests/unit/source \
   tests/unit/test_lower \
   tests/unit/test_lower_cases \
@@ -42,6 +44,7 @@ test_scripts = \
 
 # Of these, the ones that need the code generator: run again for each further LLVM.
 backend_tests = tests/unit/codegen-cases tests/unit/codegen-debug tests/unit/codegen-exports \
+  tests/unit/ptxsim-llvm \
   tests/tools/adl-tests.sh tests/tools/c-tests.sh tests/tools/example-tests.sh \
   tests/tools/gradcheck-tests.sh
 
@@ -65,6 +68,8 @@ tests_unit_codegen_exports_SOURCES = \
   tests/unit/codegen-exports.c $(generated_sources)
 tests_unit_codegen_exports_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/runtime -I$(top_srcdir)/runtime/include
 tests_unit_codegen_exports_LDADD = $(codegen_test_ldadd)
+
+include tests/ptxsim/local.mk
 
 tests_unit_fuzz_SOURCES = tests/unit/fuzz.c tests/fuzz/parser.c tests/fuzz/parser.h
 EXTRA_DIST += tests/unit/parsed.h tests/fuzz/parser tests/programs editors
@@ -127,6 +132,7 @@ AM_TESTS_ENVIRONMENT = \
   ASAN_OPTIONS=allocator_may_return_null=1; export ASAN_OPTIONS; \
   LSAN_OPTIONS=use_tls=0; export LSAN_OPTIONS; \
   PTXAS='$(PTXAS)'; export PTXAS; \
+  CUDA_DIR='$(CUDA_DIR)'; export CUDA_DIR; \
   CASE_RUNNER='$(abs_top_builddir)/tests/tools/case-runner'; export CASE_RUNNER; \
   ORACLE='$(abs_top_builddir)/tests/tools/oracle'; export ORACLE; \
   ADL_LACKS='$(ADL_LACKS)'; export ADL_LACKS; \

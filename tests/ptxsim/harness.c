@@ -1,0 +1,67 @@
+#include "tests/ptxsim/harness.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void need(CUresult result, const char *what) {
+    ck_assert_msg(result == CUDA_SUCCESS, "%s gives %d: %s", what, (int)result, ptxsim_message());
+}
+
+void device_start(void) {
+    CUdevice device;
+    CUcontext context;
+    need(cuInit(0), "cuInit");
+    need(cuDeviceGet(&device, 0), "cuDeviceGet");
+    need(cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
+    need(cuCtxSetCurrent(context), "cuCtxSetCurrent");
+}
+
+void device_stop(void) {
+    need(cuDevicePrimaryCtxRelease(0), "cuDevicePrimaryCtxRelease");
+}
+
+CUmodule device_load(const char *text) {
+    CUmodule module = NULL;
+    need(cuModuleLoadData(&module, text), "cuModuleLoadData");
+    return module;
+}
+
+CUfunction device_kernel(CUmodule module, const char *name) {
+    CUfunction function = NULL;
+    need(cuModuleGetFunction(&function, module, name), "cuModuleGetFunction");
+    return function;
+}
+
+CUdeviceptr device_copy(const void *from, size_t bytes) {
+    CUdeviceptr address = 0;
+    need(cuMemAlloc_v2(&address, bytes), "cuMemAlloc");
+    if (from) need(cuMemcpyHtoD_v2(address, from, bytes), "cuMemcpyHtoD");
+    return address;
+}
+
+void device_read(void *to, CUdeviceptr from, size_t bytes) {
+    need(cuMemcpyDtoH_v2(to, from, bytes), "cuMemcpyDtoH");
+}
+
+CUresult device_run(CUfunction kernel, unsigned blocks, unsigned threads, void **args) {
+    CUresult result = cuLaunchKernel(kernel, blocks, 1, 1, threads, 1, 1, 0, NULL, args, NULL);
+    return result ? result : cuCtxSynchronize();
+}
+
+void assemble(const char *text, const char *arch) {
+    const char *ptxas = getenv("PTXAS");
+    if (!ptxas || !*ptxas) return;
+    char name[] = "/tmp/ptxsim-XXXXXX", command[4096];
+    int file = mkstemp(name);
+    ck_assert_int_ge(file, 0);
+    FILE *out = fdopen(file, "w");
+    ck_assert_ptr_nonnull(out);
+    fputs(text, out);
+    fclose(out);
+    snprintf(command, sizeof command, "'%s' -arch=%s '%s' -o /dev/null >&2", ptxas, arch, name);
+    int status = system(command);
+    if (status == 0) unlink(name);
+    ck_assert_msg(status == 0, "%s refuses %s", ptxas, name);
+}
