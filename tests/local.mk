@@ -39,6 +39,7 @@ test_scripts = \
   tests/tools/forms-tests.sh \
   tests/tools/generated-tests.sh \
   tests/tools/gradcheck-tests.sh \
+  tests/tools/link-tests.sh \
   tests/tools/ranks.sh \
   tests/tools/suite-tests.sh
 
@@ -46,7 +47,7 @@ test_scripts = \
 backend_tests = tests/unit/codegen-cases tests/unit/codegen-debug tests/unit/codegen-exports \
   tests/unit/ptxsim-llvm \
   tests/tools/adl-tests.sh tests/tools/c-tests.sh tests/tools/example-tests.sh \
-  tests/tools/gradcheck-tests.sh
+  tests/tools/gradcheck-tests.sh tests/tools/link-tests.sh
 
 check_LTLIBRARIES += tests/unit/libunit.la
 tests_unit_libunit_la_SOURCES = \

@@ -22,6 +22,9 @@
 
 enum { CODEGEN_SANITIZE_ADDRESS = 1, CODEGEN_SANITIZE_THREAD };
 
+/* Left out by linkers, but for -r. */
+#define CODEGEN_CARRIED ".adl"
+
 typedef struct CodegenOptions {
     int opt_level;        /* 0 to 3 */
     bool debug;           /* -g */
@@ -37,7 +40,10 @@ typedef struct CodegenOptions {
     bool in_process;      /* set by `load`: adl__program, tests and benches can be found */
     bool entries;         /* make adl__entry_NAME */
     bool verify;          /* have LLVM check what was made */
+    bool weak_main;       /* `main` gives way to another */
     const char *prefix;   /* of exported names; may be NULL */
+    const char *carried;  /* bytes that an object carries in the section CODEGEN_CARRIED, or NULL */
+    size_t carried_len;
     const char *producer; /* for debug information: "dslc 0.1.0" */
 } CodegenOptions;
 

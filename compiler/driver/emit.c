@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "ast/parse.h"
+#include "driver/carried.h"
 #include "driver/driver.h"
 #include "driver/output.h"
 #include "emit/header.h"
@@ -50,7 +51,13 @@ static int generate(Unit *unit, const CodegenApi *codegen, CodegenKind kind, con
     char *error = NULL;
     StrBuf bytes = {0};
     CodegenOptions options = unit_codegen_options(unit);
-    if (!codegen->emit(unit->module, &options, kind, &bytes, &error)) {
+    StrBuf carried = {0};
+    if (kind == CODEGEN_OBJECT && !unit->meets_requests) carried_write(&carried, unit);
+    options.carried = carried.text;
+    options.carried_len = carried.len;
+    bool good = codegen->emit(unit->module, &options, kind, &bytes, &error);
+    strbuf_free(&carried);
+    if (!good) {
         diag_report(unit->session->diags, DIAG_INTERNAL, nowhere, "%s", error);
         free(error);
         strbuf_free(&bytes);
@@ -64,8 +71,9 @@ static int generate_object(Unit *unit, const CodegenApi *codegen, TextList *obje
     const char *folder = getenv("TMPDIR");
     const char *path = s->options.save_temps
                            ? output_name(s, unit->file->path, ".o")
-                           : arena_printf(s->arena, "%s/dslc-%ld-%u.o", folder ? folder : "/tmp",
-                                          (long)getpid(), objects->len);
+                           : arena_printf(s->arena, "%s/dslc-%ld-%s%u.o", folder ? folder : "/tmp",
+                                          (long)getpid(), unit->meets_requests ? "d" : "",
+                                          objects->len);
     vec_push(objects, path);
     return generate(unit, codegen, CODEGEN_OBJECT, path);
 }

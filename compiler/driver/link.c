@@ -60,7 +60,7 @@ static bool add_runtime(Session *session, const Paths *paths, TextList *words) {
 }
 
 bool link_inputs(Session *session, const Paths *paths, LinkKind kind, const TextList *objects,
-                 const char *output) {
+                 const TextList *more, const char *output) {
     TextList words = {0};
     const char *temporary = output_beside(session, output);
     bool ok = true;
@@ -81,6 +81,7 @@ bool link_inputs(Session *session, const Paths *paths, LinkKind kind, const Text
     for (uint32_t i = 0; i < session->options.library_dirs.len; i++)
         add(session, &words, "-L%", session->options.library_dirs.at[i]);
     add_inputs(session, &words, objects);
+    for (uint32_t i = 0; i < more->len; i++) vec_push(&words, more->at[i]);
     if (kind != LINK_RELOCATABLE) ok = add_runtime(session, paths, &words);
     ok = ok && process_run(session, &words);
     if (ok) ok = output_publish(session, temporary, output);

@@ -1,6 +1,8 @@
 # The files of compiler/driver, headers and tables included.
 libdslc_la_SOURCES += \
+  %D%/carried.c %D%/carried.h \
   %D%/driver.c %D%/driver.h \
+  %D%/elf.c %D%/elf.h \
   %D%/emit.c %D%/emit.h \
   %D%/help.c \
   %D%/link.c %D%/link.h \
@@ -9,6 +11,7 @@ libdslc_la_SOURCES += \
   %D%/paths.c %D%/paths.h \
   %D%/pipeline.c %D%/pipeline.h \
   %D%/process.c %D%/process.h \
+  %D%/resolve.c %D%/resolve.h \
   %D%/response.c %D%/response.h \
   %D%/timing.c %D%/timing.h \
   %D%/unit.c %D%/unit.h

@@ -12,6 +12,7 @@
 #include "driver/link.h"
 #include "driver/options.h"
 #include "driver/output.h"
+#include "driver/resolve.h"
 #include "driver/unit.h"
 #include "source/load.h"
 #include "tools/gradcheck.h"
@@ -27,6 +28,7 @@ typedef struct Pipeline {
     Timing timing;
     Unit unit;              /* the source at hand */
     TextList objects;       /* temporary object files, one for each source */
+    TextList met;           /* of what was left open by objects */
     const CodegenApi *codegen;
     ScriptRuntime runtime;
     ScriptCounts counts;    /* of tests */
@@ -160,7 +162,7 @@ static int stage_generate(Pipeline *p) {
     int status = open_codegen(p);
     if (status != STATUS_DONE) return status;
     if (p->options->command != COMMAND_COMPILE) return run_in_process(p);
-    return emit_code(&p->unit, p->codegen, &p->objects);
+    return emit_code(&p->unit, p->codegen, p->unit.meets_requests ? &p->met : &p->objects);
 }
 
 typedef struct Stage {
@@ -212,6 +214,49 @@ static int run_source(Pipeline *p, const char *path) {
 
 /* ---- all sources, then what is done once ---- */
 
+/* Compiles the derivatives of a group.  What the code depends on is as in the object that asks. */
+static int meet_group(Pipeline *p, const OpenGroup *group) {
+    Session *s = p->session;
+    const Options own = s->options, *theirs = group->options;
+    const char *name = arena_printf(s->arena, "deferred-%u.adl", p->met.len);
+    const SourceFile *file = sources_add(&s->sources, name, group->source, strlen(group->source));
+    if (!file) return STATUS_ERROR;
+    s->options.opt_level = theirs->opt_level;
+    s->options.fast_math = theirs->fast_math;
+    s->options.checks = theirs->checks;
+    s->options.threads = theirs->threads;
+    s->options.sanitize = theirs->sanitize;
+    s->options.debug_info = theirs->debug_info;
+    s->options.cpu = theirs->cpu;
+    s->options.header = NULL;
+    s->options.output = NULL;
+    p->unit = (Unit){.session = s, .paths = &p->paths, .timing = &p->timing, .file = file,
+                     .meets_requests = true, .given = group->given, .ngiven = group->ngiven};
+    int status = run_stages(p);
+    unit_free(&p->unit);
+    s->options = own;
+    return status;
+}
+
+/* What objects leave open is made of what others carry. */
+static int meet_requests(Pipeline *p) {
+    TextList paths = {0};
+    Resolution resolution = {0};
+    int status = STATUS_DONE;
+    for (uint32_t i = 0; i < p->options->inputs.len; i++)
+        if (p->options->inputs.at[i].kind == INPUT_OBJECT)
+            vec_push(&paths, p->options->inputs.at[i].text);
+    if (paths.len) {
+        for (uint32_t i = 0; i < p->objects.len; i++) vec_push(&paths, p->objects.at[i]);
+        if (!resolve_objects(&resolution, p->session, &paths)) status = STATUS_ERROR;
+    }
+    for (uint32_t i = 0; status == STATUS_DONE && i < resolution.groups.len; i++)
+        status = meet_group(p, &resolution.groups.at[i]);
+    resolution_free(&resolution);
+    vec_free(&paths);
+    return status;
+}
+
 static int link_objects(Pipeline *p) {
     const Options *o = p->options;
     if (o->command != COMMAND_COMPILE || o->emit != EMIT_DEFAULT || o->stop_after)
@@ -221,7 +266,10 @@ static int link_objects(Pipeline *p) {
     if (!p->has_main && !objects && !o->relocatable && !o->shared)
         return no_main(p, o->inputs.len == 1 ? o->inputs.at[0].text : "the program");
     LinkKind kind = o->relocatable ? LINK_RELOCATABLE : o->shared ? LINK_SHARED : LINK_PROGRAM;
-    bool good = link_inputs(p->session, &p->paths, kind, &p->objects, o->output ? o->output : "a.out");
+    int status = meet_requests(p);
+    if (status != STATUS_DONE) return status;
+    bool good = link_inputs(p->session, &p->paths, kind, &p->objects, &p->met,
+                            o->output ? o->output : "a.out");
     timing_note(&p->timing, "link");
     return good ? STATUS_DONE : STATUS_ERROR;
 }
@@ -229,7 +277,10 @@ static int link_objects(Pipeline *p) {
 static void remove_objects(Pipeline *p) {
     for (uint32_t k = 0; k < p->objects.len; k++)
         if (!p->options->save_temps) unlink(p->objects.at[k]);
+    for (uint32_t k = 0; k < p->met.len; k++)
+        if (!p->options->save_temps) unlink(p->met.at[k]);
     vec_free(&p->objects);
+    vec_free(&p->met);
 }
 
 static int report_tests(Pipeline *p) {

@@ -45,8 +45,9 @@ static void after_pass(void *data, const char *pass, IrModule *module) {
 
 /* ---- stages ---- */
 
-static uint32_t wanted_roots(const Options *options) {
-    switch (options->command) {
+static uint32_t wanted_roots(const Unit *unit) {
+    if (unit->meets_requests) return 1u << ROOT_OPEN;
+    switch (unit->session->options.command) {
     case COMMAND_RUN: return 1u << ROOT_MAIN;
     case COMMAND_TEST: return 1u << ROOT_TEST;
     case COMMAND_BENCH: return 1u << ROOT_BENCH;
@@ -58,18 +59,26 @@ static uint32_t wanted_roots(const Options *options) {
     }
 }
 
+bool unit_is_separate(const Unit *unit) {
+    const Options *o = &unit->session->options;
+    return o->command == COMMAND_COMPILE && o->emit == EMIT_OBJ && !unit->meets_requests;
+}
+
 int unit_check(Unit *unit) {
     Session *s = unit->session;
     CheckOptions options = {.include_dirs = s->options.include_dirs.at,
                             .ninclude_dirs = s->options.include_dirs.len,
                             .stdlib_dir = unit->paths->stdlib,
+                            .open = unit_is_separate(unit),
+                            .given = unit->given,
+                            .ngiven = unit->ngiven,
                             .remarks = s->options.remarks.len > 0};
     if (!options.stdlib_dir) {
         diag_report(s->diags, DIAG_INSTALLATION, nowhere, "the standard library was not found");
         return STATUS_USAGE;
     }
     unit->checker = checker_new(s->arena, s->interner, &s->sources, s->diags, &options);
-    unit->program = check_program(unit->checker, unit->file, wanted_roots(&s->options));
+    unit->program = check_program(unit->checker, unit->file, wanted_roots(unit));
     return STATUS_DONE;
 }
 
@@ -77,7 +86,7 @@ int unit_lower(Unit *unit) {
     Session *s = unit->session;
     LowerOptions options = {.unchecked = s->options.checks == CHECKS_NONE,
                             .check_overflow = s->options.checks == CHECKS_ALL,
-                            .roots = wanted_roots(&s->options)};
+                            .roots = wanted_roots(unit)};
     unit->module = lower_program(unit->program, &s->sources, s->diags, &options);
     const TextList *remarks = &s->options.remarks;
     unit->module->remarks = wanted(remarks, "ad") || wanted(remarks, "all");
@@ -116,7 +125,7 @@ CodegenOptions unit_codegen_options(const Unit *unit) {
     const Options *o = &unit->session->options;
     bool in_process = o->command == COMMAND_RUN || o->command == COMMAND_TEST ||
                       o->command == COMMAND_BENCH || o->command == COMMAND_GRADCHECK;
-    bool program = o->command == COMMAND_COMPILE && o->emit == EMIT_DEFAULT && !o->shared &&
+    bool program = o->command == COMMAND_COMPILE && !unit->meets_requests && !o->shared &&
                    !o->relocatable;
     const char *cpu = o->cpu;
     if (cpu && !strcmp(cpu, "baseline")) cpu = NULL;
@@ -130,6 +139,7 @@ CodegenOptions unit_codegen_options(const Unit *unit) {
                             .check_overlap = o->checks == CHECKS_ALL,
                             .sanitize = o->sanitize,
                             .program = program,
+                            .weak_main = o->emit != EMIT_DEFAULT,
                             .entries = o->command == COMMAND_GRADCHECK,
                             .verify = verifies(o),
                             .prefix = o->prefix,

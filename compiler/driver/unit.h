@@ -17,6 +17,10 @@ typedef struct Unit {
     Checker *checker;
     Program *program;
     IrModule *module;
+    /* For requests of objects: named derivatives are given to them, of modules that are no files. */
+    bool meets_requests;
+    const GivenModule *given;
+    uint32_t ngiven;
     const char *explain; /* the function whose derivatives are to be explained, or NULL */
 } Unit;
 
@@ -28,6 +32,8 @@ int unit_differentiate(Unit *unit);
 int unit_optimise(Unit *unit);       /* passes after it */
 void unit_free(Unit *unit);
 
+/* Is this compiled by itself, to be linked with other objects? */
+bool unit_is_separate(const Unit *unit);
 /* How code is generated, from the session's options. */
 CodegenOptions unit_codegen_options(const Unit *unit);
 

@@ -47,6 +47,7 @@ typedef struct IrOption {
 
 typedef enum IrExportKind {
     IR_EXPORT_C, IR_EXPORT_MAIN, IR_EXPORT_TEST, IR_EXPORT_BENCH,
+    IR_EXPORT_OPEN, /* a derivative that another object asks for by the symbol NAME */
     IR_EXPORT_CHECK /* FUNC with its JVP and GRAD, to be compared by a tool */
 } IrExportKind;
 

@@ -150,6 +150,7 @@ enum {
     IR_FUNC_ROOT = 2,    /* kept: exported, main, test */
     IR_FUNC_INLINE = 4,  /* to be inlined always (lambdas, small prelude functions) */
     IR_FUNC_PURE_EXTERN = 8,
+    IR_FUNC_OPEN = 32,     /* with EXTERN: no C function, but a derivative that another object gives */
     IR_FUNC_LIBRARY = 16,  /* of the standard library: its errors are told at the user's call */
 };
 
@@ -165,7 +166,7 @@ struct IrFunc {
     uint32_t flags;
     uint32_t nvalues;      /* next value id */
     Pos pos;
-    const char *symbol;    /* C symbol of an extern function */
+    const char *symbol;    /* C symbol of an extern function; of what meets an OPEN one */
     IrDeriv deriv;         /* mode NONE: an ordinary function */
     /* A custom rule: (params..., tangents of params with rule_active..., results...) -> tangents of
        the float results.  NULL: differentiated through its body. */
@@ -181,6 +182,13 @@ struct IrFunc {
     uint8_t purity;        /* the summary behind ir_func_pure; 0: not known */
 };
 
+/* What an OPEN function asks for: a text in the language, in which m is the module; of a `split`, which
+   of both. */
+typedef struct IrRequest {
+    const char *symbol, *module, *text;
+    bool forward, reverse;
+} IrRequest;
+
 struct IrModule {
     Arena *arena;
     const Sources *sources;
@@ -189,6 +197,7 @@ struct IrModule {
     /* Rules of the scalar functions: (args..., tangents of all args..., result) -> tangent. */
     IrFunc *math_rules[IR_MATH_COUNT][2]; /* [0]: f32, [1]: f64 */
     VEC(struct IrExport *) exports;
+    VEC(IrRequest) requests;
     bool unchecked;
     bool fused;          /* products that are added may round once (muladd.c), in code too */
     bool remarks;        /* differentiation reports what it decided */

@@ -19,6 +19,7 @@ void ir_module_free(IrModule *module) {
     if (!module) return;
     vec_free(&module->funcs);
     vec_free(&module->exports);
+    vec_free(&module->requests);
     map_free(&module->types);
     map_free(&module->by_name);
     map_free(&module->derivs);

@@ -145,6 +145,7 @@ static void parse_rule(IrParser *p, IrFunc *func) {
 static void parse_attributes(IrParser *p, IrFunc *func) {
     if (ir_take_punct(p, '=')) parse_deriv(p, func);
     if (ir_take_word(p, "extern")) func->flags |= IR_FUNC_EXTERN;
+    if (ir_take_word(p, "open")) func->flags |= IR_FUNC_OPEN;
     if (ir_take_word(p, "root")) func->flags |= IR_FUNC_ROOT;
     if (ir_take_word(p, "inline")) func->flags |= IR_FUNC_INLINE;
     if (ir_take_word(p, "library")) func->flags |= IR_FUNC_LIBRARY;

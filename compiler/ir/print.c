@@ -357,6 +357,7 @@ void ir_print_func(StrBuf *out, const IrFunc *func) {
     print_signature(out, func);
     print_deriv(out, &func->deriv);
     if (func->flags & IR_FUNC_EXTERN) strbuf_add(out, " extern");
+    if (func->flags & IR_FUNC_OPEN) strbuf_add(out, " open");
     if (func->flags & IR_FUNC_ROOT) strbuf_add(out, " root");
     if (func->flags & IR_FUNC_INLINE) strbuf_add(out, " inline");
     if (func->flags & IR_FUNC_LIBRARY) strbuf_add(out, " library");

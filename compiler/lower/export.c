@@ -374,7 +374,9 @@ static void export_c(Lower *lw, const Root *root) {
     export->kind = IR_EXPORT_C;
     export->name =
         module_text(lw, "%s%s", lw->options->prefix ? lw->options->prefix : "", root->name);
-    export->func = lower_func(lw, root->instance);
+    bool open = root->instance->deriv && root->instance->deriv->open;
+    export->func = open ? export_entry(lw, root->instance, export->name)
+                        : lower_func(lw, root->instance);
     s.inner = export->func->nparams;
     add_sizes(&s, root->instance);
     add_params(&s, root->instance);
@@ -497,6 +499,7 @@ void export_roots(Lower *lw) {
         case ROOT_TEST:
         case ROOT_BENCH: export_test(lw, root); break;
         case ROOT_CHECK: export_check(lw, root); break;
+        case ROOT_OPEN: export_open(lw, root); break;
         }
     }
 }

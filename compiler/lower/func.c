@@ -74,6 +74,7 @@ IrFunc *lower_func(Lower *lw, const Instance *inst) {
     if ((inst->decl && inst->decl->module->is_std) || sources_in_library(lw->sources, func->pos))
         func->flags |= IR_FUNC_LIBRARY;
     if (inst->kind == INSTANCE_EXTERN) make_extern(lw, inst, func);
+    else if (inst->deriv && inst->deriv->open) open_request(lw, inst, func);
     else vec_push(&lw->pending, (Instance *)inst);
     map_setp(&lw->funcs, inst, func);
     rule_attach(lw, inst, func);

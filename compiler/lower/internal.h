@@ -51,6 +51,11 @@ typedef struct Shape {
 } Shape;
 
 /* One lowering of a program. */
+/* A derivative that is left open, and the function that it is of. */
+typedef struct Open {
+    IrFunc *func, *base;
+} Open;
+
 typedef struct Lower {
     IrModule *module;
     Arena *arena; /* of this lowering */
@@ -62,6 +67,7 @@ typedef struct Lower {
     Map shapes; /* Type -> Shape * */
     Map flows;  /* Tree * -> FlowInfo, see flow.c */
     VEC(Instance *) pending;
+    VEC(Open) open;
 } Lower;
 
 /* A variable of the environment. */
@@ -352,6 +358,13 @@ void export_roots(Lower *lw);
 void export_put(Lower *lw, const Root *root, IrExport *export);
 /* A function like INST's, which checks first that the sizes of what it gets agree. */
 IrFunc *export_entry(Lower *lw, const Instance *inst, const char *name);
+
+/* ---- open.c: derivatives that are made when objects are linked ---- */
+/* FUNC has no body then; what has to be asked is noted. */
+void open_request(Lower *lw, const Instance *inst, IrFunc *func);
+/* What is known of the effects of such functions, when all others are lowered. */
+void open_effects(Lower *lw);
+void export_open(Lower *lw, const Root *root);
 
 /* ---- check.c ---- */
 void export_check(Lower *lw, const Root *root); /* what `dslc gradcheck` compares */

@@ -19,6 +19,7 @@ libdslc_la_SOURCES += \
   %D%/loop.c \
   %D%/lower.h \
   %D%/merge.c \
+  %D%/open.c \
   %D%/parts.c \
   %D%/place.c \
   %D%/program.c \

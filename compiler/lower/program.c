@@ -22,10 +22,12 @@ IrModule *lower_program(const Program *program, const Sources *sources, Diags *d
     lower_pending(&lw);
     lower_rules(&lw);
     lower_pending(&lw);
+    open_effects(&lw);
     for (uint32_t i = 0; i < lw.module->funcs.len; i++) {
         IrFunc *func = lw.module->funcs.at[i];
         if (func->body) ir_settle(func);
     }
+    vec_free(&lw.open);
     map_free(&lw.funcs);
     map_free(&lw.shapes);
     map_free(&lw.flows);

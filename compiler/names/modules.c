@@ -129,10 +129,34 @@ static void report_cycle(ModuleSet *set, const Module *again, Span span) {
     strbuf_free(&text);
 }
 
+static const GivenModule *find_given(const ModuleSet *set, const char *name) {
+    for (uint32_t i = 0; i < set->ngiven; i++)
+        if (!strcmp(set->given[i].name, name)) return &set->given[i];
+    return NULL;
+}
+
+static Module *load_given(ModuleSet *set, const GivenModule *given, Span span) {
+    Sym name = intern(set->interner, given->name);
+    for (uint32_t i = 0; i < set->all.len; i++) {
+        Module *m = set->all.at[i];
+        if (m->name != name || m->is_std) continue;
+        if (!m->loading) return m;
+        report_cycle(set, m, span);
+        return NULL;
+    }
+    const SourceFile *file = sources_add(set->sources, given->path, given->text, given->len);
+    if (!file) return NULL;
+    Module *m = module_new(set, name, file, false);
+    module_read(set, m);
+    return m;
+}
+
 /* The module that a `use` names; NULL after reporting. */
 static Module *load_used(ModuleSet *set, Module *from, const AstUse *use) {
     const char *name = path_text(set->arena, use->path);
     if (!name) return NULL;
+    const GivenModule *given = from->is_std ? NULL : find_given(set, name);
+    if (given) return load_given(set, given, use->path->span);
     bool is_std;
     const char *path = find_file(set, from, name, &is_std);
     if (!path) {

@@ -25,6 +25,12 @@ const char *math_row_name(int32_t row);
 uint32_t math_row_arity(int32_t row);
 const char *builtin_row_name(int32_t row);
 
+/* A module whose text was found elsewhere than in the file system. */
+typedef struct GivenModule {
+    const char *name, *path, *text; /* "nn.layers"; PATH is for messages */
+    size_t len;
+} GivenModule;
+
 typedef struct ModuleSet {
     Arena *arena;
     Interner *interner;
@@ -34,6 +40,8 @@ typedef struct ModuleSet {
     const char *const *include_dirs;
     uint32_t ninclude_dirs;
     const char *stdlib_dir;
+    const GivenModule *given;
+    uint32_t ngiven;
     VEC(Module *) all;
     VEC(RuleDecl *) rules;
     Map by_path;         /* Sym of a path -> Module * */

@@ -20,16 +20,16 @@ typedef struct Calls {
     void (*begin)(AdlContext *context);
     int32_t (*end)(AdlContext *context, int32_t status);
     const char *(*message)(void);
-    int32_t (*read)(AdlContext *context, const AdlMain *main, int32_t argc,
-                    const char *const *argv, void *values);
+    int32_t (*read)(AdlContext *context, const AdlMain *main, int32_t argc, const char *const *argv,
+                    void *values);
 } Calls;
 
 /* How well a derivative can be told from differences. */
 typedef struct Precision {
-    double width;      /* h */
-    double noise;      /* of a difference, for each unit of the function's value */
-    double tolerance;  /* of the derivative, relative */
-    double dot;        /* of the identity, relative */
+    double width;     /* h */
+    double noise;     /* of a difference, for each unit of the function's value */
+    double tolerance; /* of the derivative, relative */
+    double dot;       /* of the identity, relative */
 } Precision;
 static const Precision of_f64 = {1e-3, 2e-11, 1e-6, 1e-10};
 static const Precision of_f32 = {4e-2, 3e-5, 1e-2, 1e-3};
@@ -265,8 +265,7 @@ static bool check_point(Check *c) {
     int64_t at = 0;
     if (!inputs_make(&c->inputs, &c->failure) || !run_reverse(c, seeds, cotangents)) return false;
     for (uint32_t i = 0; i < func->nparams; i++)
-        if (c->in_active[i] &&
-            !check_direction(c, at++, c->inputs.names[i], seeds, cotangents))
+        if (c->in_active[i] && !check_direction(c, at++, c->inputs.names[i], seeds, cotangents))
             return false;
     /* What is wrong in one part should be told of that part. */
     bool done = at < 2 || c->forward > 0 || c->reverse > 0;
@@ -324,7 +323,9 @@ typedef struct All {
 } All;
 
 static bool check_function(const All *all, const Root *root, const IrExport *export, char **error) {
-    Check c = {.calls = &all->calls, .export = export, .in_active = export->jvp->deriv.in_active,
+    Check c = {.calls = &all->calls,
+               .export = export,
+               .in_active = export->jvp->deriv.in_active,
                .out_active = export->jvp->deriv.out_active,
                .precision = has_f32(export->func) ? &of_f32 : &of_f64};
     if (!find_entry(all->api, all->code, export->func, &c.func, error) ||
@@ -332,8 +333,11 @@ static bool check_function(const All *all, const Root *root, const IrExport *exp
         !find_entry(all->api, all->code, export->grad, &c.grad, error))
         return false;
     Arena *arena = arena_new();
-    c.inputs = (Inputs){.arena = arena, .inst = root->instance, .func = export->func,
-                        .given = &all->given, .random = all->seed};
+    c.inputs = (Inputs){.arena = arena,
+                        .inst = root->instance,
+                        .func = export->func,
+                        .given = &all->given,
+                        .random = all->seed};
     for (int i = 0; i < POINTS && check_point(&c); i++) continue;
     report(&c, root->name, all->out, all->counts);
     map_free(&c.inputs.sizes);
@@ -384,7 +388,8 @@ int gradcheck_run(const ScriptRuntime *runtime, const CodegenApi *api, CodegenCo
     AdlContext context; /* holds what the command line gave */
     list_given(&all.given, arena, program, module);
     AdlMain table = {.doc = "Inputs of the functions that are checked; what is left out is random.",
-                     .params = all.given.params, .count = (int32_t)all.given.count};
+                     .params = all.given.params,
+                     .count = (int32_t)all.given.count};
     all.calls.begin(&context);
     int status = all.calls.read(&context, &table, argc, argv, all.given.values);
     if (status == 0 && !check_all(&all, program, module, error)) status = -1;

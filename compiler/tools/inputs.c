@@ -1,5 +1,6 @@
 /* Sizes are 3, 4, 5, ... in the order in which they appear, floats uniform in (0.5, 1.5), integers
-   that are no sizes 1 or 2, so that they are good indices.  What the command line gave goes before. */
+   that are no sizes 1 or 2, so that they are good indices.  What the command line gave goes before.
+ */
 #include "tools/inputs.h"
 
 #include <string.h>

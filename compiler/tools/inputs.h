@@ -33,13 +33,13 @@ void given_add(Given *given, Arena *arena, const Instance *inst, const IrFunc *f
 typedef struct Inputs {
     Arena *arena;
     const Instance *inst;
-    const IrFunc *func;      /* whose parameters are INST's, flattened */
+    const IrFunc *func; /* whose parameters are INST's, flattened */
     const Given *given;
     uint64_t random;
-    Map sizes;               /* id of a size variable -> its value + 1 */
-    int64_t next_size;       /* 3, 4, 5, ... */
-    Value *values;           /* func->nparams of them */
-    const char **names;      /* "w", "net.bias" */
+    Map sizes;          /* id of a size variable -> its value + 1 */
+    int64_t next_size;  /* 3, 4, 5, ... */
+    Value *values;      /* func->nparams of them */
+    const char **names; /* "w", "net.bias" */
 } Inputs;
 
 double inputs_uniform(Inputs *inputs, double low, double high);

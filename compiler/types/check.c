@@ -16,6 +16,8 @@ Checker *checker_new(Arena *arena, Interner *interner, Sources *sources, Diags *
     c->modules.include_dirs = c->options.include_dirs;
     c->modules.ninclude_dirs = c->options.ninclude_dirs;
     c->modules.stdlib_dir = c->options.stdlib_dir;
+    c->modules.given = c->options.given;
+    c->modules.ngiven = c->options.ngiven;
     return c;
 }
 
@@ -55,41 +57,36 @@ void check_queue(Checker *c) {
 
 /* ---- what the roots reach, callees first ---- */
 
-typedef struct Reach {
-    Checker *c;
-    Bitset seen;
-} Reach;
-
-static void reach(Reach *r, Instance *inst);
-
 static void reach_tree(const Tree *tree, void *data) {
     Reach *r = data;
-    if (tree->instance) reach(r, tree->instance);
-    if (tree->instance32) reach(r, tree->instance32);
+    if (tree->instance) reach_instance(r, tree->instance);
+    if (tree->instance32) reach_instance(r, tree->instance32);
     tree_children(tree, reach_tree, data);
 }
 
-static void reach(Reach *r, Instance *inst) {
+void reach_instance(Reach *r, Instance *inst) {
     if (!inst || !bitset_add(&r->seen, inst->id)) return;
     if (inst->body) reach_tree(inst->body, r);
-    reach(r, inst->rule);
-    reach(r, inst->rule_augmented);
-    reach(r, inst->rule_reverse);
-    if (inst->deriv) reach(r, inst->deriv->base_instance);
-    vec_push(&r->c->program->instances, inst);
+    reach_instance(r, inst->rule);
+    reach_instance(r, inst->rule_augmented);
+    reach_instance(r, inst->rule_reverse);
+    if (inst->deriv) reach_instance(r, inst->deriv->base_instance);
+    vec_push(&r->found, inst);
 }
 
 static void collect_instances(Checker *c) {
-    Reach r = {.c = c};
+    Reach r = {0};
     Program *program = c->program;
     for (uint32_t i = 0; i < program->roots.len; i++) {
         const Root *root = &program->roots.at[i];
-        reach(&r, root->instance);
+        reach_instance(&r, root->instance);
         uint32_t n = root->defaults ? root->instance->nparams : 0;
-        for (uint32_t k = 0; k < n; k++) reach(&r, root->defaults[k]);
+        for (uint32_t k = 0; k < n; k++) reach_instance(&r, root->defaults[k]);
     }
     for (uint32_t w = 0; w < 2; w++)
-        for (uint32_t row = 0; row < MATH_ROWS; row++) reach(&r, program->math_rules[w][row]);
+        for (uint32_t row = 0; row < MATH_ROWS; row++) reach_instance(&r, program->math_rules[w][row]);
+    for (uint32_t i = 0; i < r.found.len; i++) vec_push(&program->instances, r.found.at[i]);
+    vec_free(&r.found);
     bitset_free(&r.seen);
 }
 
@@ -99,6 +96,8 @@ Program *check_program(Checker *c, const SourceFile *file, uint32_t which) {
     for (uint32_t w = 0; w < 2; w++)
         c->program->math_rules[w] = ARENA_ARRAY(c->arena, Instance *, MATH_ROWS);
     c->main = modules_load(&c->modules, file);
+    c->program->modules = &c->modules;
+    c->program->main = c->main;
     check_items(c, which);
     check_queue(c);
     if (!diags_errors(c->diags)) check_effects(c);
@@ -107,6 +106,7 @@ Program *check_program(Checker *c, const SourceFile *file, uint32_t which) {
     if (!diags_errors(c->diags)) {
         module_warn_unused(&c->modules, c->main);
         collect_instances(c);
+        if (c->options.open) check_open(c);
     }
     return c->program;
 }

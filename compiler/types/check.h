@@ -3,6 +3,7 @@
 #define ADL_TYPES_CHECK_H
 
 #include "base/vec.h"
+#include "names/modules.h"
 #include "source/diag.h"
 #include "types/tree.h"
 
@@ -11,11 +12,23 @@ typedef struct CheckOptions {
     uint32_t ninclude_dirs;
     const char *stdlib_dir;
     bool remarks;
+    bool open; /* leave `deferred` requests of functions of other modules open */
+    /* Modules that are no files: they go before all others. */
+    const GivenModule *given;
+    uint32_t ngiven;
 } CheckOptions;
 
 /* Something that must be compiled: an exported function or derivative, main, a test; or a function of
-   which derivatives are to be compared (CHECK: of a module's named derivatives and of its rules). */
-typedef enum RootKind { ROOT_EXPORT, ROOT_MAIN, ROOT_TEST, ROOT_BENCH, ROOT_CHECK } RootKind;
+   which derivatives are to be compared (CHECK: of a module's named derivatives and of its rules); or
+   a named derivative that meets an open request (OPEN). */
+typedef enum RootKind {
+    ROOT_EXPORT,
+    ROOT_MAIN,
+    ROOT_TEST,
+    ROOT_BENCH,
+    ROOT_CHECK,
+    ROOT_OPEN
+} RootKind;
 typedef struct Root {
     RootKind kind;
     const char *name; /* C symbol, "main", the test's name */
@@ -33,6 +46,8 @@ typedef struct Root {
 
 typedef struct Program {
     TypeTable *types;
+    const ModuleSet *modules;
+    const Module *main;
     VEC(Root) roots;
     VEC(Instance *) instances; /* all that were asked for, callees before callers where possible */
     /* Rules of the scalar functions that the program may need: by row of math.def, [0] f32 [1] f64;

@@ -314,7 +314,10 @@ Instance *deriv_instance(Checker *c, const DerivRequest *request, Instance *base
         options = arena_printf(c->arena, "%s %s", options, request->unmodified[k]->text);
     const void *key[2] = {intern(c->interner, options), base};
     InstanceInfo *found = instance_find(c, 2, key);
-    if (found) return found->instance;
+    if (found) {
+        found->instance->deriv->deferred &= asked->deferred;
+        return found->instance;
+    }
 
     const char *name = arena_printf(c->arena, "%s of %s", op_name(asked->part), base->name);
     Instance *inst = instance_new(c, INSTANCE_DERIV, name, span);

@@ -354,6 +354,13 @@ void check_borrows(Checker *c);
 void check_holomorphic(Checker *c);
 
 /* Calls VISIT for every tree directly in it, in the order of evaluation. */
+/* What an instance consists of and is made of, callees first; both fields are to be freed. */
+typedef struct Reach {
+    Bitset seen;
+    VEC(Instance *) found;
+} Reach;
+void reach_instance(Reach *r, Instance *inst); /* NULL is allowed */
+void check_open(Checker *c);                   /* of the program's instances: sets DerivSpec.open */
 void tree_children(const Tree *tree, void (*visit)(const Tree *child, void *data), void *data);
 
 /* Reports effects in parallel bodies; after all bodies have been checked without an error. */

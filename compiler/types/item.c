@@ -179,6 +179,10 @@ static void add_compared(Items *it, const char *name, Instance *inst, const Deri
 /* The derivative that NAME stands for. */
 static void add_named(Items *it, Sym name, Type type, Span span) {
     Checker *c = it->c;
+    if (it->which & (1u << ROOT_OPEN) && type->kind == TYPE_FNVAL) {
+        Instance *open = instance_of_fnvalue(c, type->fn, 0, NULL, span);
+        add_root(it, ROOT_OPEN, name->text, open, (AstText){"", 0}, span);
+    }
     if (!(it->which & (1u << ROOT_CHECK)) || type->kind != TYPE_FNVAL || type->fn->kind != FN_DERIV)
         return;
     const char *text = arena_printf(c->arena, "%s (%s)", name->text, type->fn->name);

@@ -29,6 +29,7 @@ libdslc_la_SOURCES += \
   %D%/literal.c \
   %D%/match.c \
   %D%/op.c \
+  %D%/open.c \
   %D%/overload.c \
   %D%/place.c \
   %D%/print.c \

@@ -67,6 +67,12 @@ typedef enum DerivPart {
     DERIV_PART_REVERSE
 } DerivPart;
 
+/* A derivative of a function of another module, as it can be asked for again. */
+typedef struct OpenRequest {
+    const char *module, *function; /* "nn.layers", "loss" */
+    const char *text;              /* "grad[primal] m.loss(Active, Const)": m is the module */
+} OpenRequest;
+
 typedef struct DerivSpec {
     DerivPart part;
     const FnValue *base;
@@ -76,6 +82,8 @@ typedef struct DerivSpec {
     uint32_t width; /* 0: no batch */
     int64_t checkpoint; /* for loops without a clause of their own; as in Tree */
     const bool *unmodified; /* FORWARD: of the base's parameters, those that a tape borrows; or NULL */
+    /* Not NULL: the request as a text, which is met when objects are linked (see open.c). */
+    const struct OpenRequest *open;
     /* How the derivative's own parameters and results come from the base's: */
     struct DerivSlot *params, *results;
     uint32_t nparams, nresults;

@@ -290,10 +290,10 @@ START_TEST(linking_leaves_nothing_behind_when_it_fails) {
     vec_push(&objects, in_folder(s, "missing.o"));
     vec_push(&s->options.inputs, ((Input){INPUT_SOURCE, "a.adl"}));
     setenv("CC", " false  -x ", 1);
-    ck_assert(!link_inputs(s, &paths, LINK_PROGRAM, &objects, in_folder(s, "out")));
+    ck_assert(!link_inputs(s, &paths, LINK_PROGRAM, &objects, &(TextList){0}, in_folder(s, "out")));
     ck_assert_str_eq(reported(s), "dslc: error[E0014]: 'false' ended with status 1\n");
     paths.library = NULL;
-    ck_assert(!link_inputs(s, &paths, LINK_SHARED, &objects, in_folder(s, "out")));
+    ck_assert(!link_inputs(s, &paths, LINK_SHARED, &objects, &(TextList){0}, in_folder(s, "out")));
     ck_assert_ptr_nonnull(strstr(reported(s), "E0015"));
     ck_assert_int_eq(rmdir(folder), 0);
     vec_free(&objects);

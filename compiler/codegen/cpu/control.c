@@ -497,7 +497,8 @@ void gen_call(Fn *f, const IrInst *inst) {
     const IrFunc *func = inst->func;
     Args args = {0};
     if (func->flags & IR_FUNC_EXTERN) {
-        call_extern(f, inst);
+        if (func->flags & IR_FUNC_OPEN) gen_call_open(f, inst);
+        else call_extern(f, inst);
         return;
     }
     if (!f->g->funcs[func->id]) UNREACHABLE("a call of %s, which has no body", func->name);

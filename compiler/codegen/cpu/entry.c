@@ -127,14 +127,15 @@ static void write_result(Fn *f, IrType type, LLVMValueRef memory, LLVMValueRef t
     for (uint32_t k = 0; k < n; k++) set_word(f, to, 2 + k, val.dims[k]);
 }
 
-void gen_entry(Gen *g, const IrFunc *func) {
+static LLVMTypeRef entry_type(const Emit *e) {
+    LLVMTypeRef params[] = {e->ptr, e->ptr};
+    return LLVMFunctionType(e->i32, params, 2, false);
+}
+
+LLVMValueRef gen_entry(Gen *g, const IrFunc *func, const char *name) {
     Fn f;
-    LLVMTypeRef params[] = {g->e.ptr, g->e.ptr};
-    StrBuf name = {0};
     EntryArgs args = {0};
-    strbuf_printf(&name, "adl__entry_%s", func->name);
-    entry_begin(g, &f, name.text, LLVMFunctionType(g->e.i32, params, 2, false), func);
-    strbuf_free(&name);
+    entry_begin(g, &f, name, entry_type(&g->e), func);
     f.context = LLVMGetParam(f.llvm, 0);
     LLVMValueRef table = LLVMGetParam(f.llvm, 1);
     vec_push(&args, f.context);
@@ -150,4 +151,70 @@ void gen_entry(Gen *g, const IrFunc *func) {
                      word(&f, g->e.ptr, table, func->nparams + i));
     LLVMBuildRet(g->e.b, emit_int32(&g->e, 0));
     vec_free(&args);
+    debug_nowhere(g->debug, g->e.b);
+    return f.llvm;
+}
+
+/* ---- the other side: calls of what another object gives ---- */
+
+/* The place of a value at a uniform entry; with VAL it is filled. */
+static LLVMValueRef entry_place(Fn *f, IrType type, const Val *val) {
+    Emit *e = f->e;
+    if (type->kind == IR_T_SCALAR) {
+        LLVMValueRef place = gen_alloca(f, emit_memory_type(e, type->scalar), NULL,
+                                        ir_scalar_bytes(type->scalar), "place");
+        if (val) LLVMBuildStore(e->b, emit_to_memory(e, type->scalar, val->at), place);
+        return place;
+    }
+    uint32_t words = type->kind == IR_T_TAPE ? 4 : type->kind == IR_T_STR ? 3 : 2 + type->rank;
+    LLVMValueRef place = gen_alloca(f, LLVMArrayType2(e->i64, words), NULL, 8, "place");
+    if (!val) return place;
+    set_word(f, place, 0, val->at);
+    if (type->kind == IR_T_TAPE) {
+        for (uint32_t k = 0; k < 3; k++) set_word(f, place, 1 + k, val->dims[k]);
+        return place;
+    }
+    set_word(f, place, 1, mem_is_small(type) ? emit_null(e) : val->block);
+    for (uint32_t k = 2; k < words; k++) set_word(f, place, k, val->dims[k - 2]);
+    return place;
+}
+
+/* A small array comes as a block, but lives on the stack. */
+static Val take_small(Fn *f, const IrInst *inst, uint32_t i, const Val *block) {
+    IrType type = inst->func->results[i];
+    const Dest *dest = &f->dests[inst->results[i]->id];
+    Val val = gen_slot(f, type);
+    val.slot = !dest->at;
+    if (dest->at) {
+        val.at = dest->at;
+        val.depth = dest->depth;
+    }
+    gen_copy(f, type->scalar, val.at, block->at, gen_count(f, block, type));
+    LLVMValueRef args[] = {f->context, block->block};
+    gen_runtime(f->g, "adl__release", args, 2);
+    return val;
+}
+
+void gen_call_open(Fn *f, const IrInst *inst) {
+    Emit *e = f->e;
+    const IrFunc *func = inst->func;
+    uint32_t n = func->nparams;
+    LLVMValueRef table = gen_alloca(f, LLVMArrayType2(e->ptr, n + func->nresults + 1), NULL, 8,
+                                    "table");
+    LLVMValueRef *places = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, n + func->nresults + 1);
+    for (uint32_t k = 0; k < n; k++)
+        places[k] = entry_place(f, func->params[k], gen_val(f, inst->operands[k]));
+    for (uint32_t i = 0; i < func->nresults; i++)
+        places[n + i] = entry_place(f, func->results[i], NULL);
+    for (uint32_t k = 0; k < n + func->nresults; k++) set_word(f, table, k, places[k]);
+    LLVMValueRef callee = LLVMGetNamedFunction(e->module, func->symbol);
+    if (!callee) callee = LLVMAddFunction(e->module, func->symbol, entry_type(e));
+    gen_attribute(f->g, callee, LLVMAttributeFunctionIndex, "nounwind", 0);
+    LLVMValueRef args[] = {f->context, table};
+    gen_check_status(f, LLVMBuildCall2(e->b, entry_type(e), callee, args, 2, ""));
+    for (uint32_t i = 0; i < func->nresults; i++) {
+        IrType type = func->results[i];
+        Val val = read_arg(f, type, places[n + i]);
+        gen_set(f, inst->results[i], mem_is_small(type) ? take_small(f, inst, i, &val) : val);
+    }
 }

@@ -495,6 +495,9 @@ void gen_exports(Gen *g) {
         case IR_EXPORT_BENCH:
             if (g->options->in_process) gen_test(g, export, i);
             break;
+        case IR_EXPORT_OPEN:
+            LLVMSetVisibility(gen_entry(g, export->func, export->name), LLVMHiddenVisibility);
+            break;
         case IR_EXPORT_CHECK: break; /* called through uniform entries */
         }
     }

@@ -51,6 +51,7 @@ typedef struct Gen {
     bool *places;                        /* by IrFunc.id: see gen_no_place */
     Map texts, sites, calls;             /* caches: text, position, name to constant or function */
     VEC(LLVMValueRef) vector_functions;  /* kept alive until the vectoriser has run */
+    LLVMValueRef carried;                /* the bytes of options->carried */
     bool used_libm;                      /* set by calls that have vector versions */
     LLVMMetadataRef nodes[COMPAT_NODES]; /* the first free_nodes can be access groups */
     uint32_t free_nodes;
@@ -290,7 +291,11 @@ LLVMValueRef gen_math_call(Emit *e, const char *name, LLVMTypeRef result, LLVMVa
 void gen_keep_vector_functions(Gen *g);
 
 /* ---- entry.c, export.c, program.c ---- */
-void gen_entry(Gen *g, const IrFunc *func);
+LLVMValueRef gen_entry(Gen *g, const IrFunc *func, const char *name);
+/* A call of a derivative that another object gives, through its uniform entry. */
+void gen_call_open(Fn *f, const IrInst *inst);
+/* What the object carries beside its code, in a section of its own. */
+void gen_carried(Gen *g);
 void gen_exports(Gen *g);
 void gen_program(Gen *g, const struct IrExport *export);
 void gen_test(Gen *g, const struct IrExport *export, uint32_t place);

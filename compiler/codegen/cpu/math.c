@@ -156,8 +156,9 @@ static void prefer_width(Gen *g) {
 
 /* Nothing calls them before the vectoriser runs. */
 void gen_keep_vector_functions(Gen *g) {
+    if (g->vector_functions.len) prefer_width(g);
+    if (g->carried) vec_push(&g->vector_functions, g->carried);
     if (!g->vector_functions.len) return;
-    prefer_width(g);
     LLVMValueRef list = LLVMConstArray2(g->e.ptr, g->vector_functions.at, g->vector_functions.len);
     LLVMValueRef used = LLVMAddGlobal(g->e.module, LLVMTypeOf(list), "llvm.compiler.used");
     LLVMSetInitializer(used, list);

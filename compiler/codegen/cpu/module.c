@@ -90,7 +90,7 @@ static void declare_extern(Gen *g, const IrFunc *func) {
 static void declare_func(Gen *g, const IrFunc *func) {
     StrBuf name = {0};
     if (func->flags & IR_FUNC_EXTERN) {
-        declare_extern(g, func);
+        if (!(func->flags & IR_FUNC_OPEN)) declare_extern(g, func);
         return;
     }
     if (!func->body) return;
@@ -117,6 +117,23 @@ static void swallow(LLVMDiagnosticInfoRef info, void *context) {
     LLVMDisposeMessage(text);
 }
 
+/* Nothing refers to it. */
+void gen_carried(Gen *g) {
+    LLVMContextRef context = g->e.context;
+    if (!g->options->carried) return;
+    LLVMValueRef bytes = LLVMConstStringInContext2(context, g->options->carried,
+                                                   g->options->carried_len, true);
+    g->carried = gen_constant(g, bytes, "carried");
+    LLVMSetSection(g->carried, CODEGEN_CARRIED);
+    LLVMSetAlignment(g->carried, 1);
+    LLVMGlobalSetMetadata(g->carried, metadata_kind(context, "exclude"),
+                          LLVMMDNodeInContext2(context, NULL, 0));
+}
+
+static const char *entry_name(Gen *g, const IrFunc *func) {
+    return arena_printf(g->plan->arena, "adl__entry_%s", func->name);
+}
+
 static void generate_all(Gen *g) {
     const IrModule *ir = g->ir;
     for (uint32_t i = 0; i < ir->funcs.len; i++) declare_func(g, ir->funcs.at[i]);
@@ -124,8 +141,9 @@ static void generate_all(Gen *g) {
         if (ir->funcs.at[i]->body) gen_func(g, ir->funcs.at[i]);
     for (uint32_t i = 0; g->options->entries && i < ir->funcs.len; i++)
         if (ir->funcs.at[i]->body && ir->funcs.at[i]->flags & IR_FUNC_ROOT)
-            gen_entry(g, ir->funcs.at[i]);
+            gen_entry(g, ir->funcs.at[i], entry_name(g, ir->funcs.at[i]));
     gen_exports(g);
+    gen_carried(g);
     gen_keep_vector_functions(g);
 }
 

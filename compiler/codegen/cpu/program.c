@@ -173,6 +173,7 @@ static void gen_main(Gen *g, LLVMValueRef table, const IrExport *export) {
     LLVMTypeRef params[] = {e->i32, e->ptr};
     entry_begin(g, &f, "main", LLVMFunctionType(e->i32, params, 2, false), export->func);
     LLVMValueRef args[] = {table, LLVMGetParam(f.llvm, 0), LLVMGetParam(f.llvm, 1)};
+    if (g->options->weak_main) LLVMSetLinkage(f.llvm, LLVMWeakAnyLinkage);
     LLVMBuildRet(e->b, gen_runtime(g, "adl__main_run", args, 3));
     debug_nowhere(g->debug, e->b);
 }
