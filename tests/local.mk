@@ -41,6 +41,7 @@ test_scripts = \
   tests/tools/gradcheck-tests.sh \
   tests/tools/link-tests.sh \
   tests/tools/ranks.sh \
+  tests/tools/shape-tests.sh \
   tests/tools/suite-tests.sh
 
 # Of these, the ones that need the code generator: run again for each further LLVM.
@@ -113,7 +114,7 @@ TESTS += $(test_scripts)
 
 # What doc-tests.sh and ranks.sh read.
 EXTRA_DIST += lang/reference.md README.md HACKING.md
-EXTRA_DIST += tests/bad tests/c tests/forms tests/generated tests/tools/generated-tests.awk
+EXTRA_DIST += tests/bad tests/c tests/forms tests/shapes tests/generated tests/tools/generated-tests.awk
 EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/diag tests/cases/ad tests/cases/codegen tests/cases/ir \
   tests/cases/lower tests/cases/opt tests/grad tests/bench-spec
 

@@ -131,6 +131,8 @@ static inline bool has_linear(const Mixed *mixed, const IrInst *inst) {
 }
 /* The dimensions of a linear array; instructions for them may be put behind the primal ones. */
 const Dim *mixed_dims(Mixed *mixed, IrValue *linear);
+/* Is SIZE that of dimension K of LINEAR? */
+bool mixed_dim_is(Mixed *mixed, IrValue *linear, uint32_t k, IrValue *size);
 
 /* ---- the residual plan ---- */
 
@@ -202,17 +204,28 @@ void cut_free(Cut *cut);
 typedef enum Zero { ZERO_IS_ZERO, ZERO_MAY_BE_NOTHING, ZERO_OF_ELEMENT } Zero;
 
 /* When a cotangent counts.  PRESENT: a condition without which it is zero and stands for nothing
-   (NULL: none). */
+   (NULL: none).  WHOLE: of an array, each of its elements counts where the array does. */
 typedef struct When {
     IrValue *present;
     Zero zero;
+    bool whole;
 } When;
+
+/* What is known of the additions to an accumulator of cotangents: that one is met, at each place,
+   whenever INST, which it stands round, is transposed; ZERO is what that one's zero may stand for. */
+typedef struct Additions {
+    const IrInst *inst;
+    uint32_t guards; /* of Transposer, when it was made */
+    bool are_sure;
+    Zero zero;
+} Additions;
 
 /* A cotangent on its way: a sum so far (NULL: zero), or an accumulator. */
 typedef struct Ct {
     IrValue *value;
     When when;
     bool is_acc;
+    Additions *additions; /* of an accumulator */
 } Ct;
 
 typedef struct Transposer {
@@ -227,6 +240,7 @@ typedef struct Transposer {
     const IrRegion *region; /* whose instructions are being transposed */
     Map tapes;              /* mixed instruction to its own tape, in FULL and LITE scopes */
     IrValue *tape;          /* the tape that is threaded through a SPLIT scope, else NULL */
+    uint32_t guards;        /* conditions round what is being transposed (transpose_guarded) */
     uint32_t options;
 } Transposer;
 
@@ -258,6 +272,9 @@ IrValue *now_of(Transposer *t, const IrValue *value);
 IrValue **now_dims_of(Transposer *t, IrValue *linear); /* sizes of a linear array */
 void ct_add(Transposer *t, IrValue *linear, IrValue *value, When when);
 Ct ct_take(Transposer *t, IrValue *linear);
+/* A cotangent that counts WHEN was added to the accumulator of LINEAR, at N subscripts, values of
+   the mixed function: notes whether each place is met. */
+void ct_added(Transposer *t, IrValue *linear, uint32_t n, IrValue *const *at, When when);
 /* Its value, with zeros where there is none. */
 IrValue *ct_value(Transposer *t, IrValue *linear);
 IrValue *zeros_of(Transposer *t, IrValue *linear);

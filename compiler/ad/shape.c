@@ -155,3 +155,12 @@ const Dim *mixed_dims(Mixed *mixed, IrValue *linear) {
     map_setp(&mixed->dims, linear, dims);
     return dims;
 }
+
+bool mixed_dim_is(Mixed *mixed, IrValue *linear, uint32_t k, IrValue *size) {
+    Shapes shapes = {.mixed = mixed};
+    Dim dim = mixed_dims(mixed, linear)[k];
+    bool same = same_dim(dim, named(&shapes, size));
+    same = same && !shapes.failed;
+    map_free(&shapes.assumed);
+    return same;
+}

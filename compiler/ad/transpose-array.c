@@ -26,8 +26,10 @@ static void transpose_index(Transposer *t, IrInst *inst, Ct ct) {
     if (is_zero(t->mixed, x)) return;
     if (sum->is_acc) {
         irb_acc_add(&t->b, sum->value, n, indices, ct.value);
+        ct_added(t, x, n, inst->operands + 1, ct.when);
     } else if (!sum->value) {
-        *sum = (Ct){irb_update(&t->b, zeros_of(t, x), n, indices, ct.value), ct.when, false};
+        ct.when.whole = false;
+        *sum = (Ct){.value = irb_update(&t->b, zeros_of(t, x), n, indices, ct.value), .when = ct.when};
     } else {
         IrValue *old = irb_index(&t->b, sum->value, n, indices);
         sum->value = irb_update(&t->b, sum->value, n, indices, ct_sum(t, old, ct.value));
@@ -43,6 +45,7 @@ static void transpose_update(Transposer *t, IrInst *inst, Ct ct) {
         IrValue *element = irb_index(&t->b, ct.value, n, indices);
         ct_add(t, v, element, ct_element(element, ct.when));
     }
+    ct.when.whole = false;
     if (!is_zero(t->mixed, x))
         ct_add(t, x, irb_update(&t->b, ct.value, n, indices, zeros_of(t, v)), ct.when);
 }
@@ -76,7 +79,8 @@ static void transpose_slice(Transposer *t, IrInst *inst, Ct ct) {
     if (sum->is_acc) {
         scatter(t, sum->value, start, count, step, ct.value);
     } else if (!sum->value) {
-        *sum = (Ct){irb_assign(&t->b, zeros_of(t, x), start, step, ct.value), ct.when, false};
+        ct.when.whole = false;
+        *sum = (Ct){.value = irb_assign(&t->b, zeros_of(t, x), start, step, ct.value), .when = ct.when};
     } else {
         IrValue *old = irb_slice(&t->b, sum->value, start, count, step);
         sum->value = irb_assign(&t->b, sum->value, start, step, ct_sum(t, old, ct.value));
@@ -91,6 +95,7 @@ static void transpose_assign(Transposer *t, IrInst *inst, Ct ct) {
             **step = now_operands(t, inst, 1 + rank, rank);
     if (!is_zero(t->mixed, v))
         ct_add(t, v, irb_slice(&t->b, ct.value, start, now_dims_of(t, v), step), ct.when);
+    ct.when.whole = false;
     if (!is_zero(t->mixed, x))
         ct_add(t, x, irb_assign(&t->b, ct.value, start, step, zeros_of(t, v)), ct.when);
 }
@@ -167,6 +172,7 @@ static IrValue *right(Transposer *t, IrValue *c, IrValue *a, uint32_t rb, bool t
 static void transpose_contract(Transposer *t, IrInst *inst, Ct ct) {
     IrValue *a = inst->operands[0], *b = inst->operands[1];
     bool ta = inst->flags & IR_CONTRACT_TA, tb = inst->flags & IR_CONTRACT_TB;
+    ct.when.whole = false;
     if (is_linear(t->mixed, a))
         ct_add(t, a, left(t, ct.value, now_of(t, b), a->type->rank, ta, tb), ct.when);
     else ct_add(t, b, right(t, ct.value, now_of(t, a), b->type->rank, ta, tb), ct.when);

@@ -88,7 +88,7 @@ void threads_set(Transposer *t, const Threads *threads, IrValue *const *values) 
 /* The same behind a region, which need not have added to them. */
 static void threads_given(Transposer *t, const Threads *threads, IrValue *const *values) {
     for (uint32_t i = 0; i < threads->linear.len; i++)
-        t->ct[threads->linear.at[i]->id] = (Ct){values[i], ct_given(values[i]), false};
+        t->ct[threads->linear.at[i]->id] = (Ct){.value = values[i], .when = ct_given(values[i])};
 }
 
 /* ---- what stands on a side that was not taken ---- */
@@ -108,7 +108,7 @@ static bool is_guarded(const Transposer *t, const IrInst *inst) {
 
 /* The condition under which any of the results counts, which is taken off them. */
 static IrValue *take_present(Transposer *t, const IrInst *inst) {
-    When any = {NULL, ZERO_IS_ZERO};
+    When any = {0};
     for (uint32_t i = 0; i < inst->nresults; i++) {
         Ct *ct = &t->ct[inst->results[i]->id];
         if (!is_linear(t->mixed, inst->results[i]) || !ct->value) continue;
@@ -155,6 +155,7 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
         start[i] = t->ct[threads->linear.at[i]->id].value;
         t->ct[threads->linear.at[i]->id].when = (When){0};
     }
+    t->guards++;
     if (must_run) {
         transpose(t, inst);
         for (uint32_t i = 0; i < n; i++) done[i] = ct_value(t, threads->linear.at[i]);
@@ -170,6 +171,7 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
         yield_threads(t, threads);
     }
     t->b = outer;
+    t->guards--;
     threads_given(t, threads, copy->results);
 }
 
@@ -225,15 +227,17 @@ static bool region_uses(const IrRegion *region, const IrValue *value) {
 /* ABSENT: which linear values the branch has nothing to do with. */
 static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *region,
                            const Ct *results, const Threads *threads, bool taped, bool *absent) {
-    const IrRegion *from = inst->regions[r];
+    const IrRegion *from = inst->regions[r], *around = t->region;
     IrValue **values = ARENA_ARRAY(t->ad->arena, IrValue *, threads->linear.len + 1);
     IrBuilder outer = t->b;
     uint32_t n = 0;
     irb_at_end(&t->b, region);
     reverse_begin(t, plan_scope(t->plan, from));
+    t->region = from;
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (is_linear(t->mixed, inst->results[i]))
             ct_add(t, from->last->operands[i], results[i].value, results[i].when);
+    t->region = around;
     reverse_region(t, from);
     for (uint32_t i = 0; i < threads->linear.len; i++) {
         IrValue *linear = threads->linear.at[i];
@@ -334,14 +338,16 @@ void carried_types(const IrInst *inst, const Carried *c, IrInst *loop) {
 
 uint32_t carried_trip(Transposer *t, const IrInst *inst, const Carried *c, IrValue *const *params,
                       IrValue **next) {
-    const IrRegion *from = inst->regions[0];
+    const IrRegion *from = inst->regions[0], *around = t->region;
     uint32_t n = 0, exit = inst->flags & IR_LOOP_EXIT ? 1 : 0;
     threads_set(t, &c->threads, params + c->n);
+    t->region = from;
     for (uint32_t i = 0; i < c->n; i++)
         ct_add(t, from->last->operands[c->at[i] + exit], params[i],
                c->present[i] ? (When){.present = c->present[i]}
                : c->may_lack ? ct_given(params[i])
                              : ct_element(params[i], (When){0}));
+    t->region = around;
     reverse_region(t, from);
     for (uint32_t i = 0; i < c->n; i++) next[n++] = ct_value(t, from->params[1 + c->at[i]]);
     for (uint32_t i = 0; i < c->threads.linear.len; i++)

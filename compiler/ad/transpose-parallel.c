@@ -38,7 +38,7 @@ static void seed_yields(Transposer *t, const IrInst *inst, const Ct *results, Ir
 }
 
 static void reverse_space(Transposer *t, IrInst *inst, const Ct *results) {
-    const IrRegion *from = inst->regions[0];
+    const IrRegion *from = inst->regions[0], *around = t->region;
     uint32_t n = (uint32_t)inst->imm;
     IrValue **sizes = ARENA_ARRAY(t->ad->arena, IrValue *, n);
     IrValue *outer_tape = t->tape;
@@ -53,34 +53,23 @@ static void reverse_space(Transposer *t, IrInst *inst, const Ct *results) {
     }
     t->tape = NULL;
     reverse_begin(t, plan_scope(t->plan, from));
+    t->region = from;
     seed_yields(t, inst, results, body);
+    t->region = around;
     reverse_region(t, from);
     irb_yield(&t->b, 0, NULL);
     t->b = outer;
     t->tape = outer_tape;
 }
 
-/* Does each of a fixed number of steps of INST, at least one, use LINEAR, with nothing in between?
- */
-static bool always_uses(const IrInst *inst, const IrValue *linear) {
-    bool uses = false;
-    int64_t size;
-    for (uint32_t i = 0; i < (uint32_t)inst->imm; i++)
-        if (!ir_const_int(inst->operands[i], &size) || size <= 0) return false;
-    for (const IrInst *in = inst->regions[0]->first; in; in = in->next) {
-        if (in->nregions || in->op == IR_CALL) return false;
-        for (uint32_t i = 0; i < in->noperands; i++) uses |= in->operands[i] == linear;
-    }
-    return uses;
-}
-
-/* When VALUE counts, which INST gave for LINEAR from the cotangents of its results. */
-static When given_by(const IrInst *inst, const Ct *results, const IrValue *linear,
-                     const IrValue *value) {
-    When when = {NULL, inst->op == IR_BUILD ? ZERO_OF_ELEMENT : ZERO_IS_ZERO};
-    if (value->type->kind != IR_T_SCALAR || !always_uses(inst, linear)) return ct_given(value);
-    for (uint32_t i = 0; i < inst->nresults; i++)
-        if (results[i].value && may_be_nothing(results[i].when)) return ct_given(value);
+/* When VALUE counts, to which the transpose of a region ADDED what is known, and which counted OLD
+   before it. */
+static When given_by(const Additions *added, When old, const IrValue *value) {
+    bool is_scalar = value->type->kind == IR_T_SCALAR;
+    When when = ct_given(value);
+    if (added->are_sure && is_scalar) when.zero = added->zero;
+    when.whole = added->are_sure && !is_scalar && added->zero == ZERO_IS_ZERO;
+    if (!may_be_nothing(old)) when = (When){.whole = when.whole || old.whole};
     return when;
 }
 
@@ -99,20 +88,27 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
         reverse_space(t, inst, results);
     } else {
         IrValue **inits = ARENA_ARRAY(t->ad->arena, IrValue *, n);
-        for (uint32_t i = 0; i < n; i++) inits[i] = ct_value(t, targets.linear.at[i]);
+        When *old = ARENA_ARRAY(t->ad->arena, When, n);
+        Additions *added = ARENA_ARRAY(t->ad->arena, Additions, n);
+        for (uint32_t i = 0; i < n; i++) {
+            Ct *ct = &t->ct[targets.linear.at[i]->id];
+            old[i] = ct->value ? ct->when : (When){.zero = ZERO_MAY_BE_NOTHING};
+            added[i] = (Additions){.inst = inst, .guards = t->guards};
+            inits[i] = ct_value(t, targets.linear.at[i]);
+        }
         IrInst *with = irb_with_acc(&t->b, n, inits, 0, NULL);
         IrBuilder outer = t->b;
         irb_at_end(&t->b, with->regions[0]);
         for (uint32_t i = 0; i < n; i++)
             t->ct[targets.linear.at[i]->id] =
-                (Ct){.value = with->regions[0]->params[i], .is_acc = true};
+                (Ct){with->regions[0]->params[i], {0}, true, &added[i]};
         reverse_space(t, inst, results);
         irb_yield(&t->b, 0, NULL);
         t->b = outer;
         for (uint32_t i = 0; i < n; i++) {
             const IrValue *linear = targets.linear.at[i];
-            When when = given_by(inst, results, linear, with->results[i]);
-            t->ct[linear->id] = (Ct){with->results[i], when, false};
+            When when = given_by(&added[i], old[i], with->results[i]);
+            t->ct[linear->id] = (Ct){with->results[i], when, false, NULL};
         }
     }
     vec_free(&targets.linear);

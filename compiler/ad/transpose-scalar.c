@@ -110,7 +110,8 @@ static void transpose_quotient(Transposer *t, const IrInst *inst, Ct ct) {
 }
 
 static When both(Transposer *t, When when, IrValue *c) {
-    return (When){when.present ? irb_binary(&t->b, IR_AND, when.present, c) : c, when.zero};
+    when.present = when.present ? irb_binary(&t->b, IR_AND, when.present, c) : c;
+    return when;
 }
 
 static void transpose_select(Transposer *t, const IrInst *inst, Ct ct) {

@@ -43,17 +43,22 @@ IrValue *zeros_of(Transposer *t, IrValue *linear) {
 /* ---- cotangents ---- */
 
 When ct_given(const IrValue *value) {
-    return (When){NULL, value->type->kind == IR_T_SCALAR ? ZERO_MAY_BE_NOTHING : ZERO_IS_ZERO};
+    bool is_scalar = value->type->kind == IR_T_SCALAR;
+    return (When){.zero = is_scalar ? ZERO_MAY_BE_NOTHING : ZERO_IS_ZERO};
 }
 
 When ct_element(const IrValue *element, When when) {
-    if (!may_be_nothing(when) && element->type->kind == IR_T_SCALAR) when.zero = ZERO_OF_ELEMENT;
+    if (element->type->kind != IR_T_SCALAR) return when;
+    if (!may_be_nothing(when) && !when.whole) when.zero = ZERO_OF_ELEMENT;
+    when.whole = false;
     return when;
 }
 
 When ct_either(Transposer *t, When a, When b) {
-    When either = {NULL, ZERO_MAY_BE_NOTHING};
-    if (!may_be_nothing(a) || !may_be_nothing(b)) return (When){NULL, ZERO_IS_ZERO};
+    When either = {.zero = ZERO_MAY_BE_NOTHING};
+    bool a_counts = !may_be_nothing(a), b_counts = !may_be_nothing(b);
+    if (a_counts || b_counts)
+        return (When){.whole = (a_counts && a.whole) || (b_counts && b.whole)};
     if (a.present && b.present)
         either.present =
             a.present == b.present ? a.present : irb_binary(&t->b, IR_OR, a.present, b.present);
@@ -103,6 +108,7 @@ void ct_add(Transposer *t, IrValue *linear, IrValue *value, When when) {
     if (!value || is_zero(t->mixed, linear)) return;
     if (ct->is_acc) {
         irb_acc_add(&t->b, ct->value, 0, NULL, value);
+        ct_added(t, linear, 0, NULL, when);
     } else if (!ct->value) {
         ct->value = value;
         ct->when = when;
@@ -112,6 +118,45 @@ void ct_add(Transposer *t, IrValue *linear, IrValue *value, When when) {
         ct->value = ct_sum(t, ct->value, value);
         ct->when = ct_either(t, ct->when, when);
     }
+}
+
+static bool is_among(const IrValue *value, uint32_t n, IrValue *const *at, uint32_t *place) {
+    for (*place = 0; *place < n; ++*place)
+        if (at[*place] == value) return true;
+    return false;
+}
+
+/* Does INST run its region for each of the subscripts that are its indices, over the whole dimension
+   of LINEAR, and at least once for each index that is none? */
+static bool meets_all(Transposer *t, const IrInst *inst, IrValue *linear, uint32_t n,
+                      IrValue *const *at, uint32_t *used) {
+    uint32_t place;
+    int64_t size;
+    if (inst->op == IR_WITH_ACC) return true;
+    if (inst->op != IR_BUILD && inst->op != IR_REDUCE) return false;
+    for (uint32_t i = 0; i < inst->regions[0]->nparams; i++) {
+        if (is_among(inst->regions[0]->params[i], n, at, &place)) {
+            if (!mixed_dim_is(t->mixed, linear, place, inst->operands[i])) return false;
+            *used += 1;
+        } else if (!ir_const_int(inst->operands[i], &size) || size <= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void ct_added(Transposer *t, IrValue *linear, uint32_t n, IrValue *const *at, When when) {
+    Additions *known = t->ct[linear->id].additions;
+    uint32_t used = 0;
+    bool is_part = linear->type->kind == IR_T_ARRAY && linear->type->rank > n;
+    if (when.present || when.zero == ZERO_MAY_BE_NOTHING || t->guards != known->guards) return;
+    if (is_part && !when.whole) return;
+    if (known->are_sure && known->zero == ZERO_IS_ZERO) return;
+    for (const IrRegion *r = t->region; r != known->inst->parent; r = r->owner->parent)
+        if (!meets_all(t, r->owner, linear, n, at, &used)) return;
+    if (used != n) return;
+    known->are_sure = true;
+    known->zero = when.zero;
 }
 
 void ct_add_given(Transposer *t, IrValue *linear, IrValue *value) {

@@ -125,6 +125,7 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
         pass(&s, "bounds");
         clean(&s);
     }
+    pass(&s, "cells");
     pass(&s, "sink");
     pass(&s, "shapes");
     pass(&s, "wrap");

@@ -207,21 +207,12 @@ static void build_piece(Piece *piece, void *data) {
     f->g->used_libm = false;
 }
 
-static bool has_accumulators(const IrRegion *region) {
-    for (const IrInst *inst = region->first; inst; inst = inst->next) {
-        if (inst->op == IR_ACC_ADD) return true;
-        for (uint32_t r = 0; r < inst->nregions; r++)
-            if (has_accumulators(inst->regions[r])) return true;
-    }
-    return false;
-}
-
 static bool on_threads(Fn *f, const IrInst *inst, const Val *outs) {
     const MemInst *plan = gen_plan(f, inst);
     const IrRegion *region = inst->regions[0];
     bool alone = !plan->reuse;
     int64_t own;
-    if (inst->imm == 0 || has_accumulators(region) || !parallel_pays(f, region)) return false;
+    if (inst->imm == 0 || !parallel_pays(f, region)) return false;
     IrType *types = ARENA_ARRAY(f->g->plan->arena, IrType, inst->nresults);
     for (uint32_t r = 0; r < inst->nresults; r++) {
         if (f->dests[inst->results[r]->id].combine) return false;
