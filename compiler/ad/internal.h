@@ -212,12 +212,15 @@ typedef struct When {
 } When;
 
 /* What is known of the additions to an accumulator of cotangents: that one is met, at each place,
-   whenever INST, which it stands round, is transposed; ZERO is what that one's zero may stand for. */
+   whenever INST, which it stands round, is transposed; ZERO is what that one's zero may stand for.
+   Or that one would be, but for a branch of INST's region. */
 typedef struct Additions {
     const IrInst *inst;
     uint32_t guards; /* of Transposer, when it was made */
+    uint32_t n;      /* how many there are */
     bool are_sure;
     Zero zero;
+    const IrRegion *branch; /* where the first one stands, if its places are all of INST's */
 } Additions;
 
 /* A cotangent on its way: a sum so far (NULL: zero), or an accumulator. */
@@ -226,6 +229,8 @@ typedef struct Ct {
     When when;
     bool is_acc;
     Additions *additions; /* of an accumulator */
+    IrValue *mask;        /* of an array: which of its elements count, others being absent; or NULL */
+    Zero masked;          /* what a zero of those may stand for */
 } Ct;
 
 typedef struct Transposer {

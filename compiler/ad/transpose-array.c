@@ -34,6 +34,7 @@ static void transpose_index(Transposer *t, IrInst *inst, Ct ct) {
         IrValue *old = irb_index(&t->b, sum->value, n, indices);
         sum->value = irb_update(&t->b, sum->value, n, indices, ct_sum(t, old, ct.value));
         sum->when = ct_either(t, sum->when, ct.when);
+        sum->mask = NULL;
     }
 }
 
@@ -78,6 +79,7 @@ static void transpose_slice(Transposer *t, IrInst *inst, Ct ct) {
     if (is_zero(t->mixed, x)) return;
     if (sum->is_acc) {
         scatter(t, sum->value, start, count, step, ct.value);
+        sum->additions->n++;
     } else if (!sum->value) {
         ct.when.whole = false;
         *sum = (Ct){.value = irb_assign(&t->b, zeros_of(t, x), start, step, ct.value), .when = ct.when};
@@ -85,6 +87,7 @@ static void transpose_slice(Transposer *t, IrInst *inst, Ct ct) {
         IrValue *old = irb_slice(&t->b, sum->value, start, count, step);
         sum->value = irb_assign(&t->b, sum->value, start, step, ct_sum(t, old, ct.value));
         sum->when = ct_either(t, sum->when, ct.when);
+        sum->mask = NULL;
     }
 }
 

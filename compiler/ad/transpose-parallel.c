@@ -21,6 +21,14 @@ static void add_target(IrValue *value, void *data) {
     else if (!targets->t->ct[value->id].is_acc) vec_push(&targets->linear, value);
 }
 
+/* WHEN of an element of a masked array, read at the indices of BODY. */
+static When masked(Transposer *t, When when, const Ct *array, const IrRegion *body) {
+    IrValue *counts = irb_index(&t->b, array->mask, body->nparams, body->params);
+    if (when.zero != ZERO_MAY_BE_NOTHING) when.zero = array->masked;
+    when.present = when.present ? irb_binary(&t->b, IR_AND, when.present, counts) : counts;
+    return when;
+}
+
 /* The cotangents of what the body yields: an element of that of the result, or (REDUCE) the whole.
  */
 static void seed_yields(Transposer *t, const IrInst *inst, const Ct *results, IrRegion *body) {
@@ -32,12 +40,13 @@ static void seed_yields(Transposer *t, const IrInst *inst, const Ct *results, Ir
         if (inst->op == IR_BUILD && body->nparams) {
             ct = irb_index(&t->b, ct, body->nparams, body->params);
             when = ct_element(ct, when);
+            if (results[i].mask) when = masked(t, when, &results[i], body);
         }
         ct_add(t, yields[i], ct, when);
     }
 }
 
-static void reverse_space(Transposer *t, IrInst *inst, const Ct *results) {
+static IrInst *reverse_space(Transposer *t, IrInst *inst, const Ct *results) {
     const IrRegion *from = inst->regions[0], *around = t->region;
     uint32_t n = (uint32_t)inst->imm;
     IrValue **sizes = ARENA_ARRAY(t->ad->arena, IrValue *, n);
@@ -60,6 +69,30 @@ static void reverse_space(Transposer *t, IrInst *inst, const Ct *results) {
     irb_yield(&t->b, 0, NULL);
     t->b = outer;
     t->tape = outer_tape;
+    return build;
+}
+
+/* Does the transpose of what made LINEAR, a map, have loops, so that it pays to know which of its
+   elements count? */
+static bool has_dear_maker(const Transposer *t, const IrValue *linear) {
+    const IrInst *def = linear->def;
+    if (!def || def->op != IR_BUILD || linear->type->rank != (uint32_t)def->imm) return false;
+    for (const IrInst *inst = def->regions[0]->first; inst; inst = inst->next)
+        if (has_linear(t->mixed, inst) && (inst->nregions || inst->op == IR_CALL)) return true;
+    return false;
+}
+
+/* Where the only addition to the cotangent of LINEAR stands in a branch, the array of the branch's
+   conditions, given by BUILD and by WITH round it: the others are absent. */
+static IrValue *mask_of(Transposer *t, const Additions *added, const IrValue *linear, IrInst *build,
+                        IrInst *with) {
+    if (!added->branch || added->n != 1 || !has_dear_maker(t, linear)) return NULL;
+    const IrInst *branch = added->branch->owner;
+    IrValue *counts = now_of(t, branch->operands[0]);
+    IrBuilder b = {0};
+    irb_before(&b, build->regions[0]->last);
+    if (added->branch == branch->regions[1]) counts = irb_unary(&b, IR_NOT, counts);
+    return ir_with_acc_give(with, ir_build_give(build, counts, 0, NULL));
 }
 
 /* When VALUE counts, to which the transpose of a region ADDED what is known, and which counted OLD
@@ -88,10 +121,12 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
         reverse_space(t, inst, results);
     } else {
         IrValue **inits = ARENA_ARRAY(t->ad->arena, IrValue *, n);
+        bool *is_new = ARENA_ARRAY(t->ad->arena, bool, n);
         When *old = ARENA_ARRAY(t->ad->arena, When, n);
         Additions *added = ARENA_ARRAY(t->ad->arena, Additions, n);
         for (uint32_t i = 0; i < n; i++) {
             Ct *ct = &t->ct[targets.linear.at[i]->id];
+            is_new[i] = !ct->value;
             old[i] = ct->value ? ct->when : (When){.zero = ZERO_MAY_BE_NOTHING};
             added[i] = (Additions){.inst = inst, .guards = t->guards};
             inits[i] = ct_value(t, targets.linear.at[i]);
@@ -101,14 +136,16 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
         irb_at_end(&t->b, with->regions[0]);
         for (uint32_t i = 0; i < n; i++)
             t->ct[targets.linear.at[i]->id] =
-                (Ct){with->regions[0]->params[i], {0}, true, &added[i]};
-        reverse_space(t, inst, results);
+                (Ct){.value = with->regions[0]->params[i], .is_acc = true, .additions = &added[i]};
+        IrInst *build = reverse_space(t, inst, results);
         irb_yield(&t->b, 0, NULL);
         t->b = outer;
         for (uint32_t i = 0; i < n; i++) {
             const IrValue *linear = targets.linear.at[i];
-            When when = given_by(&added[i], old[i], with->results[i]);
-            t->ct[linear->id] = (Ct){with->results[i], when, false, NULL};
+            Ct *ct = &t->ct[linear->id];
+            *ct = (Ct){.value = with->results[i], .masked = added[i].zero};
+            ct->when = given_by(&added[i], old[i], ct->value);
+            if (is_new[i]) ct->mask = mask_of(t, &added[i], linear, build, with);
         }
     }
     vec_free(&targets.linear);

@@ -106,6 +106,7 @@ static bool take_more(Transposer *t, const IrInst *inst) {
 void ct_add(Transposer *t, IrValue *linear, IrValue *value, When when) {
     Ct *ct = &t->ct[linear->id];
     if (!value || is_zero(t->mixed, linear)) return;
+    ct->mask = NULL;
     if (ct->is_acc) {
         irb_acc_add(&t->b, ct->value, 0, NULL, value);
         ct_added(t, linear, 0, NULL, when);
@@ -124,6 +125,21 @@ static bool is_among(const IrValue *value, uint32_t n, IrValue *const *at, uint3
     for (*place = 0; *place < n; ++*place)
         if (at[*place] == value) return true;
     return false;
+}
+
+/* Is the region at hand a branch in the body of INST, which runs for each element of LINEAR, in order, of
+   which AT is the subscript? */
+static bool is_masking(Transposer *t, const IrInst *inst, IrValue *linear, uint32_t n,
+                       IrValue *const *at) {
+    const IrInst *branch = t->region->owner;
+    if (branch->op != IR_IF || branch->parent != inst->regions[0] || n != (uint32_t)inst->imm)
+        return false;
+    if (n != linear->type->rank || inst->op == IR_WITH_ACC) return false;
+    for (uint32_t k = 0; k < n; k++)
+        if (at[k] != inst->regions[0]->params[k] ||
+            !mixed_dim_is(t->mixed, linear, k, inst->operands[k]))
+            return false;
+    return true;
 }
 
 /* Does INST run its region for each of the subscripts that are its indices, over the whole dimension
@@ -149,6 +165,12 @@ void ct_added(Transposer *t, IrValue *linear, uint32_t n, IrValue *const *at, Wh
     Additions *known = t->ct[linear->id].additions;
     uint32_t used = 0;
     bool is_part = linear->type->kind == IR_T_ARRAY && linear->type->rank > n;
+    bool is_first = known->n++ == 0;
+    if (is_first && n && t->guards == known->guards && is_masking(t, known->inst, linear, n, at)) {
+        known->branch = t->region;
+        known->zero = when.present ? ZERO_MAY_BE_NOTHING : when.zero;
+        return;
+    }
     if (when.present || when.zero == ZERO_MAY_BE_NOTHING || t->guards != known->guards) return;
     if (is_part && !when.whole) return;
     if (known->are_sure && known->zero == ZERO_IS_ZERO) return;
@@ -156,6 +178,7 @@ void ct_added(Transposer *t, IrValue *linear, uint32_t n, IrValue *const *at, Wh
         if (!meets_all(t, r->owner, linear, n, at, &used)) return;
     if (used != n) return;
     known->are_sure = true;
+    known->branch = NULL;
     known->zero = when.zero;
 }
 

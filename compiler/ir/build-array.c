@@ -142,6 +142,18 @@ IrInst *irb_with_acc(IrBuilder *b, uint32_t n, IrValue *const *inits, uint32_t n
     return inst;
 }
 
+IrValue *ir_with_acc_give(IrInst *with, IrValue *value) {
+    IrFunc *func = with->parent->func;
+    Arena *arena = func->module->arena;
+    IrInst *yield = with->regions[0]->last;
+    uint32_t r = with->nresults++;
+    with->results = longer(arena, with->results, r, 1, sizeof(IrValue *));
+    with->results[r] = ir_value_new(func, value->type, with, r);
+    yield->operands = longer(arena, yield->operands, yield->noperands, 1, sizeof(IrValue *));
+    yield->operands[yield->noperands++] = value;
+    return with->results[r];
+}
+
 void irb_acc_add(IrBuilder *b, IrValue *acc, uint32_t n, IrValue *const *indices, IrValue *v) {
     IrInst *inst = ir_inst_alloc(b->func, IR_ACC_ADD, n + 2, 0, 0);
     put(inst, 0, 1, &acc);

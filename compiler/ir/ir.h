@@ -278,6 +278,8 @@ IrInst *irb_build(IrBuilder *b, uint32_t n, IrValue *const *sizes, uint32_t nres
                   const IrType *elems, uint32_t ninner, IrValue *const *inner);
 /* Makes BUILD give VALUE of its body, too: the new result.  The N sizes of an array are visible outside. */
 IrValue *ir_build_give(IrInst *build, IrValue *value, uint32_t n, IrValue *const *sizes);
+/* Makes WITH, whose region ends with a YIELD, give VALUE of it, too. */
+IrValue *ir_with_acc_give(IrInst *with, IrValue *value);
 IrInst *irb_reduce(IrBuilder *b, IrReduce kind, uint32_t n, IrValue *const *sizes,
                    uint32_t nresults, IrValue *const *inits);
 IrValue *irb_index(IrBuilder *b, IrValue *x, uint32_t n, IrValue *const *indices);

@@ -2,8 +2,9 @@
    that is added to at [i]; where each cell is met once, that is a map, and where all additions go to
    one number, it is a sum, which has a better order than one addition after the other.
 
-   Looked at are accumulators with a single ACC_ADD that runs unconditionally in a nest of BUILDs right
-   below the WITH_ACC. */
+   Looked at are accumulators with a single ACC_ADD in a nest of BUILDs right below the WITH_ACC.  It runs
+   unconditionally, or under one IF in the innermost of them, beside zeros: then the map has them in the
+   other branch. */
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -13,13 +14,19 @@ typedef struct Nest {
     IrInst *build[NEST]; /* outermost first */
     uint32_t depth;
     uint32_t indices;    /* of all levels together */
+    IrInst *branch;      /* the IF in the innermost, or NULL */
 } Nest;
 
-/* The BUILDs from WITH to ADD, if there is nothing else between them. */
+/* The BUILDs from WITH to ADD, if there is nothing else between them but an IF round ADD. */
 static bool find_nest(const IrInst *with, const IrInst *add, Nest *nest) {
     IrInst *reversed[NEST];
+    const IrRegion *from = add->parent;
     *nest = (Nest){0};
-    for (const IrRegion *r = add->parent; r != with->regions[0]; r = r->owner->parent) {
+    if (from->owner->op == IR_IF) {
+        nest->branch = from->owner;
+        from = from->owner->parent;
+    }
+    for (const IrRegion *r = from; r != with->regions[0]; r = r->owner->parent) {
         if (!r->owner || r->owner->op != IR_BUILD || nest->depth == NEST) return false;
         reversed[nest->depth++] = r->owner;
         nest->indices += (uint32_t)r->owner->imm;
@@ -91,6 +98,17 @@ static void yield_more(OptContext *c, IrRegion *region, IrValue *value) {
     for (uint32_t k = 0; k < yield->noperands; k++) operands[k] = yield->operands[k];
     operands[yield->noperands++] = value;
     yield->operands = operands;
+}
+
+/* VALUE, made in one side of the IF BRANCH, and zero from the other. */
+static IrValue *choose_value(OptContext *c, IrInst *branch, const IrRegion *side, IrValue *value) {
+    IrBuilder b = {.module = c->module, .func = c->func};
+    for (uint32_t r = 0; r < 2; r++) {
+        IrRegion *region = branch->regions[r];
+        irb_before(&b, region->last);
+        yield_more(c, region, region == side ? value : irb_zero(&b, value->type->scalar));
+    }
+    return regrow(c, branch, 0, NULL, value->type, -1)->results[branch->nresults];
 }
 
 /* Each level of the nest yields VALUE, or what the level below makes of it; the outermost result. */
@@ -187,12 +205,15 @@ static bool improve(OptContext *c, const Uses *uses, IrInst *with, IrInst **fres
         if (!add || with->results[k]->forward || !find_nest(with, add, &nest)) continue;
         IrValue *value = ir_resolve(add->operands[add->noperands - 1]);
         if (init->type->kind == IR_T_SCALAR) {
-            if (nest.depth != 1 || !only_effect(nest.build[0], add)) continue;
+            if (nest.branch || nest.depth != 1 || !only_effect(nest.build[0], add)) continue;
             *fresh = finish(c, with, k, as_sum(c, nest.build[0], add, init), false);
             return true;
         }
         if (!covers(&nest, add, init) || !inner_sizes_known(&nest, value)) continue;
+        if (nest.branch && (value->type->kind != IR_T_SCALAR || !ir_is_zeros(init))) continue;
+        const IrRegion *side = add->parent;
         ir_remove(add);
+        if (nest.branch) value = choose_value(c, nest.branch, side, value);
         *fresh = finish(c, with, k, map_value(c, &nest, value), true);
         return true;
     }

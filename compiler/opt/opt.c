@@ -126,7 +126,7 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
         clean(&s);
     }
     pass(&s, "cells");
-    pass(&s, "sink");
+    if (pass(&s, "sink")) clean(&s);
     pass(&s, "shapes");
     pass(&s, "wrap");
     pass(&s, "dce");

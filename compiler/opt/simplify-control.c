@@ -16,9 +16,21 @@ static void finish(IrInst *inst, IrInst *first, IrInst **next) {
     ir_remove(inst);
 }
 
+/* What the condition of INST is: a constant, or that of an IF round it, whose side this is. */
+static bool known_condition(const IrInst *inst, int64_t *known) {
+    const IrValue *cond = ir_resolve(inst->operands[0]);
+    if (ir_const_int(cond, known)) return true;
+    for (const IrRegion *r = inst->parent; r->owner; r = r->owner->parent) {
+        if (r->owner->op != IR_IF || ir_resolve(r->owner->operands[0]) != cond) continue;
+        *known = r == r->owner->regions[0];
+        return true;
+    }
+    return false;
+}
+
 static bool simplify_if(IrInst *inst, IrInst **next) {
     int64_t cond;
-    if (!ir_const_int(ir_resolve(inst->operands[0]), &cond)) return false;
+    if (!known_condition(inst, &cond)) return false;
     IrRegion *side = inst->regions[cond ? 0 : 1];
     IrInst *first = side->first;
     splice(inst, side);
