@@ -213,3 +213,13 @@ void ir_captures(const IrRegion *region, void (*visit)(IrValue *value, void *dat
     ir_walk((IrRegion *)region, capture_operands, &captures);
     map_free(&captures.seen);
 }
+
+bool ir_adds_unit_dims(const IrInst *reshape, uint32_t *from) {
+    uint32_t rank = reshape->results[0]->type->rank, n = 0;
+    for (uint32_t k = 0; k < rank; k++) {
+        int64_t size;
+        bool unit = ir_const_int(ir_resolve(reshape->operands[1 + k]), &size) && size == 1;
+        from[k] = unit ? IR_MAX_RANK : n++;
+    }
+    return n == ir_resolve(reshape->operands[0])->type->rank;
+}

@@ -342,6 +342,9 @@ bool ir_const_float(const IrValue *value, double *result);
 /* The value of dimension K of X if some instruction names it (BUILD, ASSUME, RESHAPE, UPDATE of
    one ...), else NULL. */
 IrValue *ir_known_dim(const IrValue *x, uint32_t k);
+/* Does the RESHAPE only add dimensions of size 1?  FROM: for each of its dimensions the operand's
+   that it is, or IR_MAX_RANK for an added one. */
+bool ir_adds_unit_dims(const IrInst *reshape, uint32_t *from);
 /* Does VALUE belong to a region that encloses (or is) REGION? */
 bool ir_visible(const IrValue *value, const IrRegion *region);
 /* Calls VISIT for each operand used in REGION, at any depth, that is defined outside of it; once

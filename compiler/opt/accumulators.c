@@ -35,15 +35,6 @@ static bool find_nest(const IrInst *with, const IrInst *add, Nest *nest) {
     return nest->depth > 0;
 }
 
-static bool same_size(const IrValue *x, uint32_t k, const IrValue *size) {
-    int64_t c;
-    const IrValue *known = ir_known_dim(x, k);
-    if (known && ir_resolve((IrValue *)known) == size) return true;
-    if (ir_const_int(size, &c)) return x->type->dims[k] == c;
-    return size->def && size->def->op == IR_DIM && size->def->imm == (int64_t)k &&
-           ir_resolve(size->def->operands[0]) == x;
-}
-
 /* Are ADD's subscripts the indices of the nest in order, over the whole of INIT? */
 static bool covers(const Nest *nest, const IrInst *add, const IrValue *init) {
     uint32_t n = add->noperands - 2, at = 0;
@@ -52,7 +43,7 @@ static bool covers(const Nest *nest, const IrInst *add, const IrValue *init) {
         const IrInst *build = nest->build[level];
         for (uint32_t k = 0; k < (uint32_t)build->imm; k++, at++) {
             if (ir_resolve(add->operands[1 + at]) != build->regions[0]->params[k]) return false;
-            if (!same_size(init, at, ir_resolve(build->operands[k]))) return false;
+            if (!opt_has_size(init, at, ir_resolve(build->operands[k]))) return false;
         }
     }
     return true;

@@ -7,6 +7,7 @@ libdslc_la_SOURCES += \
 	compiler/opt/dce.c \
 	compiler/opt/fuse.c \
 	compiler/opt/inline.c \
+	compiler/opt/into.c \
 	compiler/opt/licm.c \
 	compiler/opt/linear.c \
 	compiler/opt/linear.h \

@@ -4,6 +4,13 @@
 
 #include "opt/memory-internal.h"
 
+/* What X is without what is said of its sizes. */
+static const IrValue *unassumed(const IrValue *x) {
+    x = ir_resolve((IrValue *)x);
+    while (x->def && x->def->op == IR_ASSUME) x = ir_resolve(x->def->operands[0]);
+    return x;
+}
+
 /* INST reads ROOT only as ROOT[i, j, ...] with INDICES. */
 static bool reads_own_place(const MemFunc *f, const IrInst *inst, const IrValue *root,
                             IrValue *const *indices) {
@@ -12,7 +19,7 @@ static bool reads_own_place(const MemFunc *f, const IrInst *inst, const IrValue 
         used = used || mem_root(f, inst->operands[k]) == root;
     if (!used) return true;
     if (inst->op == IR_DIM) return true;
-    if (inst->op != IR_INDEX || ir_resolve(inst->operands[0]) != root) return false;
+    if (inst->op != IR_INDEX || unassumed(inst->operands[0]) != root) return false;
     if (inst->noperands - 1 != root->type->rank) return false;
     for (uint32_t k = 0; k < root->type->rank; k++)
         if (ir_resolve(inst->operands[1 + k]) != indices[k]) return false;

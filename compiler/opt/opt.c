@@ -106,6 +106,7 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
     pass(&s, "prune");
     if (level == 0) return;
     clean(&s);
+    pass(&s, "into");
     pass(&s, "accumulators");
     clean(&s);
     pass(&s, "shapes");

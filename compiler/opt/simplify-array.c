@@ -39,7 +39,11 @@ static IrValue *simplify_index(IrBuilder *b, const IrInst *inst) {
     if (!n) return x;
     if (!def) return NULL;
     switch (def->op) {
-    case IR_ASSUME: return irb_index(b, ir_resolve(def->operands[0]), n, at);
+    case IR_ASSUME: {
+        /* A parameter keeps the sizes that only this says of it. */
+        IrValue *base = ir_resolve(def->operands[0]);
+        return base->def ? irb_index(b, base, n, at) : NULL;
+    }
     case IR_INDEX: {
         IrValue *all[2 * IR_MAX_RANK];
         uint32_t m = def->noperands - 1;

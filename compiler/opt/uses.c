@@ -93,3 +93,12 @@ uint32_t opt_region_cost(const IrRegion *region) {
 bool opt_region_dear(const IrRegion *region) {
     return opt_region_cost(region) >= DEAR;
 }
+
+bool opt_has_size(const IrValue *x, uint32_t k, const IrValue *size) {
+    int64_t c;
+    const IrValue *known = ir_known_dim(x, k);
+    if (known && ir_resolve((IrValue *)known) == size) return true;
+    if (ir_const_int(size, &c)) return x->type->dims[k] == c;
+    return size->def && size->def->op == IR_DIM && size->def->imm == (int64_t)k &&
+           ir_resolve(size->def->operands[0]) == x;
+}

@@ -22,6 +22,8 @@ void uses_free(Uses *uses);
 /* May INST be computed although the program would not have come by?  No for what reads memory at an
    unproved place, divides by a number that may be zero, or may not end. */
 bool opt_speculatable(const IrInst *inst);
+/* Is SIZE known to be X's size in dimension K? */
+bool opt_has_size(const IrValue *x, uint32_t k, const IrValue *size);
 /* Effects, tapes or accumulators of outside anywhere in the region? */
 bool opt_region_pure(const IrRegion *region);
 /* A rough count of operations for one run of the region, with calls of functions counted dear. */

@@ -81,6 +81,11 @@ fi
 tried "the C program" $c forms.c "$trial/forms.o" $library -o "$trial/plain" &&
   program "plain" "$trial/plain"
 
+tried "memory.adl is compiled" "$DSLC" -c -O2 --cpu=baseline memory.adl -o "$trial/memory.o" \
+  -H "$trial/memory.h"
+tried "the program that counts memory" $c $SANITIZER_FLAGS memory.c "$trial/memory.o" $library \
+  -o "$trial/memory" && program "memory" "$trial/memory"
+
 for level in 0 2; do
   if [ -z "$SANITIZER_FLAGS" ] && ! builds address,undefined; then
     skip "address sanitizer, -O$level" "the C compiler has none"

@@ -168,6 +168,8 @@ typedef void (*PieceBody)(Piece *piece, void *data);
 LLVMValueRef cost_of_region(Fn *f, const IrRegion *region, int64_t *own);
 /* Is REGION, run in a loop, ever worth threads? */
 bool parallel_pays(Fn *f, const IrRegion *region);
+/* Are COUNT runs that take WORK each worth threads? */
+LLVMValueRef parallel_long(Fn *f, LLVMValueRef count, LLVMValueRef work);
 /* BODY for 0..COUNT, by several threads if it is long (each run taking WORK), in one piece else.
    The pieces depend on sizes alone.  What REGION captures is there in them, and so are EXTRAS,
    memory that is written to (ALONE: and overlaps nothing that is read). */
@@ -217,6 +219,7 @@ typedef struct Sink {
     IrType type;
     bool strided; /* ... at start + i * step, else from DEST on */
     LLVMValueRef start[IR_MAX_RANK], step[IR_MAX_RANK];
+    uint32_t from[IR_MAX_RANK]; /* STRIDED: the BUILD's dimension, or IR_MAX_RANK for one element */
     Dest dest;
 } Sink;
 /* Is BUILD's one result used by an UPDATE, ASSIGN or ACC_ADD close behind it alone, so that it can
@@ -258,6 +261,8 @@ void sum_push(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef stack, LLVMVal
               LLVMValueRef value);
 LLVMValueRef sum_finish(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef stack,
                         LLVMValueRef blocks);
+/* The sums of BLOCKS blocks, which lie at AT, added pairwise. */
+LLVMValueRef sum_pairs(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at, LLVMValueRef blocks);
 
 /* ---- array.c, contract.c, acc.c, tape.c, effect.c ---- */
 void gen_dim(Fn *f, const IrInst *inst);

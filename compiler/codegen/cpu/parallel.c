@@ -194,6 +194,17 @@ static LLVMValueRef make_thread_body(Outline *o, LLVMValueRef piece, LLVMTypeRef
 
 /* ---- the call ---- */
 
+static LLVMValueRef at_least_one(Emit *e, LLVMValueRef work) {
+    LLVMValueRef both[] = {work, gen_int(e, 1)};
+    return emit_intrinsic(e, "llvm.smax", e->i64, both, 2);
+}
+
+LLVMValueRef parallel_long(Fn *f, LLVMValueRef count, LLVMValueRef work) {
+    Emit *e = f->e;
+    LLVMValueRef all = LLVMBuildMul(e->b, at_least_one(e, work), count, "");
+    return LLVMBuildICmp(e->b, LLVMIntSGT, all, gen_int(e, WORTH_THREADS), "");
+}
+
 static LLVMValueRef call_threads(Outline *o, LLVMValueRef body, LLVMValueRef count,
                                  LLVMValueRef work) {
     Fn *f = o->f;
@@ -202,7 +213,7 @@ static LLVMValueRef call_threads(Outline *o, LLVMValueRef body, LLVMValueRef cou
     LLVMValueRef env = gen_alloca(f, words, NULL, 8, "captured");
     for (uint32_t i = 0; i < o->parts.len; i++)
         LLVMBuildStore(e->b, o->parts.at[i], emit_offset(e, env, 8 * (int64_t)i));
-    LLVMValueRef bounds[] = {LLVMBuildUDiv(e->b, gen_int(e, PIECE_WORK), work, ""), gen_int(e, 1)};
+    LLVMValueRef bounds[] = {LLVMBuildUDiv(e->b, gen_int(e, PIECE_WORK), at_least_one(e, work), ""), gen_int(e, 1)};
     LLVMValueRef grain = emit_intrinsic(e, "llvm.umax", e->i64, bounds, 2);
     LLVMValueRef args[] = {f->context, gen_int(e, 0), count, grain, body, env};
     return gen_runtime(f->g, "adl__parallel_for", args, 6);
@@ -228,11 +239,7 @@ static void call_either(Outline *o, LLVMValueRef piece, LLVMTypeRef type, LLVMVa
     LLVMBasicBlockRef threads = gen_block(f, "threads"), alone = gen_block(f, "alone"),
                       done = gen_block(f, "");
     debug_position(f->g->debug, e->b, f->ir, o->region->owner->pos);
-    LLVMValueRef at_least[] = {work, gen_int(e, 1)};
-    work = emit_intrinsic(e, "llvm.smax", e->i64, at_least, 2);
-    LLVMValueRef all = LLVMBuildMul(e->b, work, count, "");
-    LLVMValueRef is_long = LLVMBuildICmp(e->b, LLVMIntSGT, all, gen_int(e, WORTH_THREADS), "");
-    LLVMBuildCondBr(e->b, is_long, threads, alone);
+    LLVMBuildCondBr(e->b, parallel_long(f, count, work), threads, alone);
     LLVMPositionBuilderAtEnd(e->b, threads);
     LLVMValueRef a = call_threads(o, body, count, work);
     threads = LLVMGetInsertBlock(e->b);

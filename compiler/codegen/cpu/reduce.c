@@ -282,32 +282,56 @@ static void sum_level(Reduction *r, uint32_t k, LLVMValueRef *sums) {
 
 /* ---- on threads ---- */
 
-/* The values of the first dimension, rows BEGIN..END of them, into memory. */
-static void values_piece(Piece *piece, void *data) {
+/* Units BEGIN..END of the first dimension into memory: values, all in one stretch, or, where there
+   are fewer units than values, the sums of whole blocks. */
+static void units_piece(Piece *piece, void *data) {
     Fn *f = &piece->f;
     Emit *e = f->e;
     Reduction r = *(Reduction *)data;
-    LLVMValueRef *values = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r.results);
-    Loop loop;
+    LLVMValueRef *at = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r.results);
+    LLVMValueRef *buffers = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r.results);
     r.f = f;
-    loop_open_group(f);
-    gen_loop_open(f, &loop, "values");
-    loop_enter(f, &loop, LLVMBuildSub(e->b, piece->end, piece->begin, ""));
-    LLVMValueRef at = emit_size_add(e, piece->begin, loop.i);
-    set_index(&r, 0, at);
-    sum_element(&r, 0, values);
     for (uint32_t i = 0; i < r.results; i++)
-        gen_store(f, &piece->extras[i], scalar_of(&r, i), at, values[i]);
-    bool fold_tail = f->g->used_libm && r.n == 1;
-    f->g->used_libm = false;
-    gen_loop_close(f, &loop, loop_close_group(f, fold_tail));
+        buffers[i] = new_buffer(f, scalar_of(&r, i), 2 * SUM_BLOCK);
+    LLVMValueRef count = size_of(&r, 0), blocks = sum_blocks(e, count), first;
+    /* Without results, there being checks alone, each value is a unit. */
+    LLVMValueRef given = r.results ? piece->extras[0].dims[0] : count;
+    LLVMValueRef whole = LLVMBuildICmp(e->b, LLVMIntNE, given, count, "");
+    LLVMValueRef units = LLVMBuildSub(e->b, piece->end, piece->begin, "");
+    Loop loop;
+    gen_loop_open(f, &loop, "stretches");
+    loop_enter(f, &loop, LLVMBuildSelect(e->b, whole, units, gen_int(e, 1), ""));
+    LLVMValueRef unit = emit_size_add(e, piece->begin, loop.i);
+    LLVMValueRef len = sum_block_len(e, count, blocks, unit, &first);
+    first = LLVMBuildSelect(e->b, whole, first, piece->begin, "");
+    len = LLVMBuildSelect(e->b, whole, len, units, "");
+    for (uint32_t i = 0; i < r.results; i++) {
+        LLVMTypeRef type = emit_type(e, scalar_of(&r, i));
+        LLVMValueRef there = LLVMBuildInBoundsGEP2(e->b, type, piece->extras[i].at, &unit, 1, "");
+        at[i] = LLVMBuildSelect(e->b, whole, buffers[i], there, "");
+    }
+    fill_block(&r, 0, first, len, at);
+    LLVMBasicBlockRef sum = gen_block(f, "sum"), next = gen_block(f, "");
+    LLVMBuildCondBr(e->b, whole, sum, next);
+    LLVMPositionBuilderAtEnd(e->b, sum);
+    for (uint32_t i = 0; i < r.results; i++)
+        gen_store(f, &piece->extras[i], scalar_of(&r, i), unit,
+                  sum_block(f, r.kind, scalar_of(&r, i), buffers[i], len));
+    LLVMBuildBr(e->b, next);
+    LLVMPositionBuilderAtEnd(e->b, next);
+    gen_loop_close(f, &loop, loop_as_it_is(f));
 }
+
+enum {
+    ROOM = 2 * SUM_BLOCK,       /* values on the stack */
+    FEW_BLOCKS = 16 * SUM_BLOCK /* as many values go to threads one by one */
+};
 
 /* Room for COUNT values: on the stack if they are few. */
 static Val values_room(Fn *f, IrType type, LLVMValueRef count) {
     Emit *e = f->e;
-    LLVMValueRef stack = new_buffer(f, type->scalar, 2 * SUM_BLOCK);
-    LLVMValueRef few = LLVMBuildICmp(e->b, LLVMIntSLE, count, gen_int(e, 2 * SUM_BLOCK), "");
+    LLVMValueRef stack = new_buffer(f, type->scalar, ROOM);
+    LLVMValueRef few = LLVMBuildICmp(e->b, LLVMIntSLE, count, gen_int(e, ROOM), "");
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), many = gen_block(f, "many"),
                       done = gen_block(f, "");
     LLVMBuildCondBr(e->b, few, done, many);
@@ -322,7 +346,34 @@ static Val values_room(Fn *f, IrType type, LLVMValueRef count) {
     return val;
 }
 
-/* The values by threads, then their sum: its order is the same as ever. */
+/* What threads share out: blocks, or the values themselves where blocks would be too few for the
+   work to be shared evenly. */
+static LLVMValueRef share_blocks(Fn *f, LLVMValueRef count, LLVMValueRef work) {
+    Emit *e = f->e;
+    LLVMValueRef few = LLVMBuildSelect(e->b, parallel_long(f, count, work), gen_int(e, FEW_BLOCKS),
+                                       gen_int(e, ROOM), "");
+    return LLVMBuildICmp(e->b, LLVMIntSGT, count, few, "");
+}
+
+/* The sum of UNITS values or block sums. */
+static LLVMValueRef sum_units(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at,
+                              LLVMValueRef units, LLVMValueRef whole) {
+    Emit *e = f->e;
+    LLVMBasicBlockRef of_blocks = gen_block(f, "blocks"), of_values = gen_block(f, "values"),
+                      done = gen_block(f, "");
+    LLVMBuildCondBr(e->b, whole, of_blocks, of_values);
+    LLVMPositionBuilderAtEnd(e->b, of_blocks);
+    LLVMValueRef a = sum_pairs(f, kind, scalar, at, units);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, of_values);
+    LLVMValueRef b = sum_elements(f, kind, scalar, at, units);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    merge_values(f, &a, 1, of_blocks, &b, of_values);
+    return a;
+}
+
+/* Values or sums of blocks by threads, then their sum: its order is the same as ever. */
 static bool sum_on_threads(Reduction *r, LLVMValueRef *sums) {
     Fn *f = r->f;
     Emit *e = f->e;
@@ -333,13 +384,17 @@ static bool sum_on_threads(Reduction *r, LLVMValueRef *sums) {
     IrType *types = ARENA_ARRAY(f->g->plan->arena, IrType, r->results);
     LLVMValueRef count = size_of(r, 0), work = cost_of_region(f, region, &own);
     for (uint32_t k = 1; k < r->n; k++) work = LLVMBuildMul(e->b, work, size_of(r, k), "");
+    LLVMValueRef whole = r->results ? share_blocks(f, count, work) : LLVMConstNull(e->i1);
+    LLVMValueRef units = LLVMBuildSelect(e->b, whole, sum_blocks(e, count), count, "");
+    LLVMValueRef block_work = LLVMBuildMul(e->b, work, gen_int(e, SUM_BLOCK), "");
+    work = LLVMBuildSelect(e->b, whole, block_work, work, "");
     for (uint32_t i = 0; i < r->results; i++) {
         types[i] = ir_array(f->ir->module, scalar_of(r, i), 1, NULL);
-        rooms[i] = values_room(f, types[i], count);
+        rooms[i] = values_room(f, types[i], units);
     }
-    parallel_run(f, region, count, work, rooms, types, r->results, true, values_piece, r);
+    parallel_run(f, region, units, work, rooms, types, r->results, true, units_piece, r);
     for (uint32_t i = 0; i < r->results; i++) {
-        sums[i] = sum_elements(f, r->kind, scalar_of(r, i), rooms[i].at, count);
+        sums[i] = sum_units(f, r->kind, scalar_of(r, i), rooms[i].at, units, whole);
         gen_release(f, &rooms[i], types[i]);
     }
     return true;

@@ -292,6 +292,30 @@ LLVMValueRef sum_finish(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef stac
     return LLVMBuildCall2(g->e.b, type, fn, args, 2, "");
 }
 
+LLVMValueRef sum_pairs(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at,
+                       LLVMValueRef blocks) {
+    Gen *g = f->g;
+    Emit *e = &g->e;
+    LLVMTypeRef element = emit_type(e, scalar), params[] = {e->ptr, e->i64};
+    LLVMTypeRef type = LLVMFunctionType(element, params, 2, false);
+    bool fresh;
+    LLVMValueRef fn = helper(g, "pairs", kind, scalar, type, &fresh);
+    if (fresh) {
+        gen_attribute(g, fn, LLVMAttributeFunctionIndex, "memory", COMPAT_MEMORY_READS_ARGS);
+        Helper h = helper_begin(g, fn);
+        Fn inner = {.g = g, .e = e};
+        LLVMValueRef stack = LLVMBuildArrayAlloca(e->b, element, gen_int(e, SUM_LEVELS), "stack");
+        Steps loop = steps_open(&h, e->i64, gen_int(e, 0), LLVMGetParam(fn, 1));
+        LLVMValueRef from = level_at(e, element, LLVMGetParam(fn, 0), loop.i);
+        sum_push(&inner, kind, scalar, stack, loop.i, LLVMBuildLoad2(e->b, element, from, ""));
+        steps_close(&h, &loop, 1, loop.i);
+        LLVMBuildRet(e->b, sum_finish(&inner, kind, scalar, stack, LLVMGetParam(fn, 1)));
+        helper_end(&h);
+    }
+    LLVMValueRef args[] = {at, blocks};
+    return LLVMBuildCall2(e->b, type, fn, args, 2, "");
+}
+
 /* ---- whole ranges ---- */
 
 _Static_assert(SUM_BLOCK == 1 << 8, "the shift below");
