@@ -162,6 +162,8 @@ static Vals lower_node(Fn *f, const Tree *t) {
     case T_CONTINUE:
     case T_FOR:
     case T_WHILE: lower_stmt(f, t); return vals_new(f->lw, 0);
+    case T_KERNEL: lower_kernel(f, t); return vals_new(f->lw, 0);
+    case T_BARRIER:
     case T_POISON: break;
     }
     UNREACHABLE("tree kind %d in %s", t->kind, f->inst->name);

@@ -252,6 +252,9 @@ void loop_close(Fn *f, Loop *loop, IrValue *go);
 /* The body of a loop: runs BODY with exits to EXIT. */
 void lower_loop_body(Fn *f, const Tree *body, Exit *exit);
 
+/* ---- kernel.c ---- */
+void lower_kernel(Fn *f, const Tree *t);
+
 /* ---- scalar.c ---- */
 /* op on scalars (complex: two parts); T: for positions and texts. */
 Vals scalar_op(Fn *f, AstOp op, Type result, const Type *types, const Vals *args);

@@ -15,6 +15,7 @@ libdslc_la_SOURCES += \
   %D%/func.c \
   %D%/index.c \
   %D%/internal.h \
+  %D%/kernel.c \
   %D%/lift.c \
   %D%/loop.c \
   %D%/lower.h \

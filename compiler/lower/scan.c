@@ -147,6 +147,10 @@ static uint32_t exits_of(Lower *lw, const Tree *t) {
     case T_RETURN: exits.mask |= EXIT_RETURN, flow = FLOW_EXIT; break;
     case T_BREAK: exits.mask |= EXIT_BREAK, flow = FLOW_EXIT; break;
     case T_CONTINUE: exits.mask |= EXIT_CONTINUE, flow = FLOW_EXIT; break;
+    case T_KERNEL: /* what leaves an invocation stays in it */
+        exits.mask = 0;
+        flow = FLOW_NORMAL;
+        break;
     case T_BLOCK: flow = flow_block(lw, t); break;
     case T_IF: flow = flow_if(lw, t); break;
     case T_EXPR:

@@ -8,10 +8,14 @@
 
 typedef struct Module Module;
 
+enum { KERNEL_RANK = 3 }; /* dimensions of a launch */
+
 typedef struct FnDecl {
     Sym name;
     Module *module;
     AstFn *ast; /* NULL for an extern */
+    AstFn *written; /* as it stands in the source: AST, but for a kernel (names/kernel.c) */
+    uint32_t nindices; /* of a kernel; 0: a function */
     AstExtern *ext;
     struct RuleDecl *rule; /* a `derivative` for it, or NULL */
     uint32_t index;        /* among overloads of one name (standard library only) */

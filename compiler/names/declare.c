@@ -30,7 +30,8 @@ static Item *add_item(ModuleSet *set, Module *m, AstIdent name, ItemKind kind) {
 static void declare_fn(ModuleSet *set, Module *m, AstFn *fn, AstExtern *ext) {
     AstIdent name = fn ? fn->name : ext->name;
     FnDecl *decl = ARENA_NEW(set->arena, FnDecl);
-    *decl = (FnDecl){.name = name.sym, .module = m, .ast = fn, .ext = ext};
+    *decl = (FnDecl){.name = name.sym, .module = m, .ast = fn, .written = fn, .ext = ext};
+    if (fn && fn->kernel) kernel_declare(set, decl);
     Item *old = name.sym ? map_getp(&m->items, name.sym) : NULL;
     if (old && old->kind == ITEM_FN && m->is_std) {
         FnDecl *last = old->fn;

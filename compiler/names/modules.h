@@ -82,4 +82,8 @@ void module_load_uses(ModuleSet *set, Module *m);
 /* Warns of imports that were never looked up. */
 void module_warn_unused(ModuleSet *set, const Module *m);
 
+/* Makes the kernel DECL a function of its ranges (kernel.c). */
+void kernel_declare(ModuleSet *set, FnDecl *decl);
+bool param_is_index(const AstNode *param); /* `i: index` */
+
 #endif

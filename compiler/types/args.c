@@ -1,6 +1,8 @@
 /* Arguments on their way to parameters, and the call of an instance. */
 #include "types/internal.h"
 
+#include <string.h>
+
 static AstIdent arg_name(const AstNode *node) {
     return node->kind == AST_Arg ? ((const AstArg *)node)->name : (AstIdent){0};
 }
@@ -32,17 +34,22 @@ static bool place_named(FnChecker *f, AstIdent name, AstNode *node, const char *
     return false;
 }
 
+/* The ranges of a launch are arguments that nobody wrote: their names have a point. */
 static void report_count(FnChecker *f, const AstCall *call, const char *callee, uint32_t n,
-                         const bool *optional) {
-    uint32_t least = 0;
-    for (uint32_t i = 0; i < n; i++) least += !(optional && optional[i]);
-    if (least == n)
+                         const Sym *names, const bool *optional) {
+    uint32_t least = 0, most = 0, given = call->args.len;
+    for (uint32_t i = 0; i < n; i++) {
+        bool hidden = names[i] && strchr(names[i]->text, '.');
+        given -= hidden;
+        most += !hidden;
+        least += !hidden && !(optional && optional[i]);
+    }
+    if (least == most)
         diag_report(f->c->diags, DIAG_ARGUMENT_COUNT, call->node.span,
-                    "`%s` takes %u argument%s, not %u", callee, n, n == 1 ? "" : "s",
-                    call->args.len);
+                    "`%s` takes %u argument%s, not %u", callee, most, most == 1 ? "" : "s", given);
     else
         diag_report(f->c->diags, DIAG_ARGUMENT_COUNT, call->node.span,
-                    "`%s` takes %u to %u arguments, not %u", callee, least, n, call->args.len);
+                    "`%s` takes %u to %u arguments, not %u", callee, least, most, given);
 }
 
 bool match_args(FnChecker *f, const AstCall *call, const char *callee, uint32_t n, const Sym *names,
@@ -50,7 +57,7 @@ bool match_args(FnChecker *f, const AstCall *call, const char *callee, uint32_t 
     bool ok = true;
     for (uint32_t i = 0; i < n; i++) out[i] = (CallArg){0};
     if (call->args.len > n) {
-        report_count(f, call, callee, n, optional);
+        report_count(f, call, callee, n, names, optional);
         return false;
     }
     for (uint32_t i = 0; i < call->args.len; i++) {
@@ -65,7 +72,7 @@ bool match_args(FnChecker *f, const AstCall *call, const char *callee, uint32_t 
         if (arg_name(node).sym) continue;
         while (at < n && out[at].node) at++;
         if (at == n) {
-            report_count(f, call, callee, n, optional);
+            report_count(f, call, callee, n, names, optional);
             return false;
         }
         out[at].node = arg_value(node);
@@ -75,7 +82,7 @@ bool match_args(FnChecker *f, const AstCall *call, const char *callee, uint32_t 
         if (names[i])
             diag_report(f->c->diags, DIAG_ARGUMENT_MISSING, call->node.span,
                         "`%s` lacks its argument `%s`", callee, names[i]->text);
-        else report_count(f, call, callee, n, optional);
+        else report_count(f, call, callee, n, names, optional);
         return false;
     }
     return ok;
@@ -353,6 +360,7 @@ static void require_args(Building *b, const CallArg *args) {
 Tree *call_instance(FnChecker *f, Instance *inst, CallArg *args, Tree *fn_value, Type expected,
                     const char *callee, Span span) {
     (void)expected;
+    if (!check_launched(f, kernel_behind(inst) != NULL, callee, span)) return tree_poison(f, span);
     Building b = {.f = f, .inst = inst, .callee = callee, .ok = true};
     b.n = inst->nparams - inst->ncaptures;
     b.call = make(f, T_CALL, ty_poison(f), span);

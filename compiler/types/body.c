@@ -278,6 +278,8 @@ void check_body(Checker *c, Instance *inst) {
         bind_params(&f);
         f.result = inst->result;
         if (inst->kind == INSTANCE_RULE) check_rule_body(&f, (AstBlock *)info->body);
+        else if (inst->decl && inst->decl->nindices && inst->kind == INSTANCE_FN)
+            check_kernel_body(&f, (AstBlock *)info->body);
         else if (info->body->kind == AST_Block && !inst->constant)
             check_fn_body(&f, (AstBlock *)info->body);
         else check_value_body(&f, info->body);

@@ -200,6 +200,10 @@ Tree *call_decl(FnChecker *f, const FnDecl *decl, AstCall *call, Type expected) 
     Signature *sig = signature_of(f->c, decl);
     uint32_t n = sig->nparams;
     Span span = call->node.span;
+    if (!check_launched(f, decl->nindices > 0, decl->name->text, span)) {
+        mark_names(f, &call->node);
+        return tree_poison(f, span);
+    }
     Sym *names = ARENA_ARRAY(f->c->arena, Sym, n);
     bool *optional = ARENA_ARRAY(f->c->arena, bool, n);
     CallArg *args = ARENA_ARRAY(f->c->arena, CallArg, n);
@@ -409,6 +413,8 @@ static Tree *call_name(FnChecker *f, AstName *callee, AstCall *call, Type expect
     }
     NameLookup found = modules_lookup(&f->c->modules, f->module, name);
     Tree *tree = call_item(f, &found, call, name, expected);
+    if (tree) return tree;
+    tree = found.kind == ITEM_NONE ? check_kernel_call(f, name, call) : NULL;
     if (tree) return tree;
     int scalar = scalar_by_name(name);
     if (found.kind == ITEM_NONE && scalar >= 0) return call_conversion(f, (Scalar)scalar, call);

@@ -109,6 +109,9 @@ struct FnChecker {
     AstNode *whole;            /* the body, to look for later definitions */
     AstNode *pre_node;         /* an argument that was checked to choose an overload: its value */
     Tree *pre_value;
+    TreeKernel *kernel;           /* whose body this is; NULL: no kernel */
+    const AstBlock *kernel_block; /* and that body as written */
+    Span launch;                  /* the `launch` whose call is being checked */
     VEC(Type) returns; /* where the result holds functions: what is returned */
 };
 

@@ -495,6 +495,10 @@ Tree *check_deriv_call(FnChecker *f, const FnValue *deriv, AstCall *call, Tree *
     Span span = call->node.span;
     const DerivRequest *asked = (const DerivRequest *)deriv->deriv;
     if (is_bare_list(call)) return apply_words(f, asked, asked->spec.base, call, fn_value);
+    if (!check_launched(f, kernel_of_value(deriv) != NULL, ast_text(f, call->callee), span)) {
+        mark_names(f, &call->node);
+        return tree_poison(f, span);
+    }
     DerivCall d = {.f = f, .call = call, .request = (const DerivRequest *)deriv->deriv};
     const FnValue *base = deriv->deriv->base;
     if (!deriv_params(f, base, span, &d.n, &d.params) ||

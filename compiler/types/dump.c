@@ -34,6 +34,8 @@ static const char *const KINDS[] = {[T_INT] = "int",
                                     [T_CONTINUE] = "continue",
                                     [T_FOR] = "for",
                                     [T_WHILE] = "while",
+                                    [T_KERNEL] = "kernel",
+                                    [T_BARRIER] = "barrier",
                                     [T_POISON] = "poison"};
 
 static const char *const REDUCES[] = {"sum",    "prod",   "all", "any", "count",

@@ -37,16 +37,20 @@ static void find(const Tree *t, void *data) {
 static void report(Effects *e, const Tree *t, const char *name) {
     diag_report(e->c->diags, DIAG_PARALLEL_EFFECT, t->span,
                 "`%s` has an effect, which cannot be in %s", name,
-                e->body->kind == T_COMP     ? "a comprehension"
+                e->body->kind == T_KERNEL   ? "a kernel"
+                : e->body->kind == T_COMP   ? "a comprehension"
                 : e->body->kind == T_REDUCE ? "a reduction"
                                             : "a function that runs in parallel");
-    diag_help(e->c->diags, (Span){0}, "its iterations run in any order: use a `for` loop");
+    diag_help(e->c->diags, (Span){0},
+              e->body->kind == T_KERNEL
+                  ? "its invocations run in any order: do it before or after the launch"
+                  : "its iterations run in any order: use a `for` loop");
 }
 
 static void check(const Tree *t, void *data) {
     Effects *e = data;
     const Tree *outer = e->body;
-    bool parallel = t->kind == T_COMP || t->kind == T_REDUCE;
+    bool parallel = t->kind == T_COMP || t->kind == T_REDUCE || t->kind == T_KERNEL;
     if (e->body && is_effect(t)) report(e, t, fnvalue_of_row(e->c, -1, t->builtin)->name);
     if (calls_effect(e, t->instance) && (e->body || t->kind == T_BUILTIN)) {
         if (!outer) e->body = t;

@@ -488,11 +488,6 @@ Tree *check_if(FnChecker *f, AstIf *node, Type expected, bool want_value) {
 
 /* ---- the dispatch ---- */
 
-static Tree *unsupported(FnChecker *f, Span span, const char *what) {
-    diag_report(f->c->diags, DIAG_NOT_YET, span, "%s is not supported yet", what);
-    return tree_poison(f, span);
-}
-
 static Tree *check_bool(FnChecker *f, AstBool *node) {
     Tree *tree = make(f, T_BOOL, ty_bool(f), node->node.span);
     tree->value = node->value;
@@ -522,7 +517,7 @@ Tree *check_expr(FnChecker *f, AstNode *node, Type expected) {
     case AST_Comp: return check_comp(f, (AstComp *)node, expected);
     case AST_Deriv: return check_deriv_value(f, (AstDeriv *)node, expected);
     case AST_TypeApply: return check_type_apply(f, (AstTypeApply *)node);
-    case AST_Launch: return unsupported(f, node->span, "`launch`");
+    case AST_Launch: return check_launch(f, (AstLaunch *)node, expected);
     case AST_ActArg:
         diag_report(f->c->diags, DIAG_ACTIVITY_PLACE, node->span,
                     "an activity stands in the call of a derivative only");

@@ -92,6 +92,20 @@ bool check_subs(FnChecker *f, Type base, const AstList *subs, TreeSub **out, Typ
 Tree *check_comp(FnChecker *f, AstComp *node, Type expected);
 Tree *check_lambda(FnChecker *f, AstLambda *node);
 Tree *check_call(FnChecker *f, AstCall *node, Type expected);
+/* ---- kernels: kernel.c, uniform.c ---- */
+Tree *check_launch(FnChecker *f, AstLaunch *node, Type expected);
+Tree *check_shared(FnChecker *f, AstShared *node);
+void check_kernel_body(FnChecker *f, AstBlock *block);
+/* `barrier()`, `atomic_add`, `local(i)` and their like; NULL: it is none of these. */
+Tree *check_kernel_call(FnChecker *f, Sym name, AstCall *call);
+/* Reports a kernel that is called, and a launch of what is none. */
+bool check_launched(FnChecker *f, bool kernel, const char *name, Span span);
+/* The kernel behind an instance or its derivatives; NULL for a reverse pass, which has no ranges. */
+const FnDecl *kernel_behind(const Instance *inst);
+const FnDecl *kernel_of_value(const FnValue *fn);
+/* What is one for a block and what is kept behind barriers; reports what cannot be. */
+void check_uniform(FnChecker *f, TreeKernel *kernel, const Tree *body);
+
 /* A scalar known to be non-NULL turned into VALUE with activity cut (BUILTIN STOP). */
 Tree *make_stop(FnChecker *f, Tree *value);
 

@@ -85,17 +85,32 @@ static void check_main(Items *it, Instance *inst, const FnDecl *decl) {
     check_defaults(it, inst, decl, added ? &vec_last(&c->program->roots) : NULL);
 }
 
+/* The signature of a kernel. */
+static bool check_kernel(Items *it, const AstFn *fn, const FnDecl *decl) {
+    Diags *diags = it->c->diags;
+    for (uint32_t i = 0; i < fn->params.len; i++) {
+        if (param_is_index(fn->params.at[i]) == (i < decl->nindices)) continue;
+        diag_report(diags, DIAG_KERNEL_INDEX, fn->params.at[i]->span,
+                    "a kernel has one, two or three `index` parameters, before all others");
+        return false;
+    }
+    if (!decl->nindices)
+        diag_report(diags, DIAG_KERNEL_INDEX, fn->name.span, "the kernel `%s` has no index",
+                    fn->name.sym->text);
+    if (!decl->nindices) return false;
+    if (!fn->ret) return true;
+    diag_report(diags, DIAG_KERNEL_INDEX, fn->ret->span, "a kernel returns nothing");
+    diag_help(diags, (Span){0}, "let it write to a `mut` parameter");
+    return false;
+}
+
 static void check_fn(Items *it, AstFn *fn) {
     Checker *c = it->c;
-    if (fn->kernel) {
-        not_yet(it, fn->name.span, "`kernel`");
-        return;
-    }
     const Item *item = fn->name.sym ? module_item(c->main, fn->name.sym) : NULL;
     if (!item || item->kind != ITEM_FN) return; /* declared twice */
     const FnDecl *decl = item->fn;
-    while (decl && decl->ast != fn) decl = decl->next;
-    if (!decl) return;
+    while (decl && decl->written != fn) decl = decl->next;
+    if (!decl || (fn->kernel && !check_kernel(it, fn, decl))) return;
     check_class_names(it, fn);
     Instance *inst = representative(it, decl);
     bool is_main = !strcmp(fn->name.sym->text, "main") && !fn->generics.len;
@@ -109,7 +124,8 @@ static void check_fn(Items *it, AstFn *fn) {
                   fn->name.sym->text, fn->name.sym->text);
         return;
     }
-    add_root(it, ROOT_EXPORT, fn->name.sym->text, inst, fn->doc, fn->name.span);
+    if (fn->kernel) not_yet(it, fn->name.span, "an exported kernel");
+    else add_root(it, ROOT_EXPORT, fn->name.sym->text, inst, fn->doc, fn->name.span);
 }
 
 static bool extern_type(Type type) {
@@ -192,6 +208,10 @@ static void add_named(Items *it, Sym name, Type type, Span span) {
     }
     Instance *inst = instance_of_fnvalue(c, type->fn, 0, NULL, span);
     if (!inst || inst->kind != INSTANCE_DERIV) return;
+    if (kernel_behind(inst->deriv->base_instance)) {
+        add_compared(it, text, NULL, NULL, "it is a kernel", span);
+        return;
+    }
     add_compared(it, text, inst->deriv->base_instance, inst->deriv, NULL, span);
 }
 
@@ -228,6 +248,10 @@ static void check_export(Items *it, AstExportOp *node) {
                         "a value of type %s cannot be exported", type_text(c->types, type));
         }
         fn_checker_end(&f);
+        if (inst && kernel_behind(inst)) {
+            not_yet(it, names[i].span, "an exported kernel");
+            inst = NULL;
+        }
         add_root(it, ROOT_EXPORT, names[i].sym->text, inst, node->doc, names[i].span);
         if (inst) add_named(it, names[i].sym, type, names[i].span);
     }

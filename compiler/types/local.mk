@@ -26,6 +26,7 @@ libdslc_la_SOURCES += \
   %D%/instance.c \
   %D%/internal.h \
   %D%/item.c \
+  %D%/kernel.c \
   %D%/literal.c \
   %D%/match.c \
   %D%/op.c \
@@ -43,4 +44,5 @@ libdslc_la_SOURCES += \
   %D%/table.h \
   %D%/tree.c %D%/tree.h \
   %D%/type.c %D%/type.h \
+  %D%/uniform.c \
   %D%/walk.c

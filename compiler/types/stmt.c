@@ -383,9 +383,7 @@ Tree *check_stmt(FnChecker *f, AstNode *node) {
     case AST_Continue: return check_jump(f, node, T_CONTINUE);
     case AST_For: return check_for(f, (AstFor *)node);
     case AST_While: return check_while(f, (AstWhile *)node);
-    case AST_Shared:
-        diag_report(f->c->diags, DIAG_NOT_YET, node->span, "`shared` is not supported yet");
-        return nothing(f, node->span);
+    case AST_Shared: return check_shared(f, (AstShared *)node);
     default: return nothing(f, node->span);
     }
 }

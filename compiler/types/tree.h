@@ -194,6 +194,9 @@ typedef enum TreeKind {
     T_CONTINUE,
     T_FOR,   /* heads (one), body; checkpoint */
     T_WHILE, /* args[0], body; checkpoint */
+    /* kernels */
+    T_KERNEL,  /* the body of a kernel for all its indices: kernel, body */
+    T_BARRIER, /* all invocations of a block have come here */
     T_POISON,
 } TreeKind;
 
@@ -302,7 +305,35 @@ struct Tree {
     uint32_t nplaces;
     TreePlace *targets; /* ASSIGN */
     int64_t checkpoint; /* FOR, WHILE: 0 none given, > 0 k states, or CHECKPOINT_... */
+    bool shared;        /* LET without a value: an array that a block has once */
+    bool atomic;        /* ASSIGN: by any number of invocations at once */
+    const struct TreeKernel *kernel; /* KERNEL */
 };
+
+/* What a T_KERNEL repeats its body for. */
+typedef struct TreeKernel {
+    uint32_t n;                         /* indices, 1 to 3 */
+    Local *begin[3], *end[3], *size[3]; /* parameters: the ranges, and how large a block is */
+    Local *index[3], *local[3], *block[3];
+    bool blocks;   /* something in it knows of blocks */
+    bool barriers; /* and of these, if there are barriers: */
+    bool *once;    /* by id of a local: has one value for a whole block, is computed once for it */
+    bool *kept;    /* by id: belongs to one invocation, which needs it behind a barrier */
+} TreeKernel;
+
+/* What a statement is that stands between barriers; see types/uniform.c. */
+typedef enum KernelStep {
+    STEP_EACH,    /* for each invocation */
+    STEP_FIRST,   /* once for the block, before what is gathered so far */
+    STEP_ONCE,    /* once for the block, behind it */
+    STEP_SHARED,  /* the declaration of a shared array */
+    STEP_BARRIER,
+    STEP_INSIDE,  /* it has barriers inside */
+} KernelStep;
+KernelStep kernel_step(const TreeKernel *kernel, const Tree *stmt);
+/* The statement without what stands round it as an expression. */
+const Tree *kernel_bare(const Tree *stmt);
+bool tree_has_barrier(const Tree *t);
 
 /* ---- construction (tree.c) ---- */
 Tree *tree_new(Arena *arena, TreeKind kind, Type type, Span span);
