@@ -49,6 +49,30 @@ static bool covers(const Nest *nest, const IrInst *add, const IrValue *init) {
     return true;
 }
 
+/* A map whose indices are ADD's subscripts in another order, over the whole of INIT, runs over them
+   in ADD's order: without results, the order of its dimensions means nothing. */
+static void straighten(const Nest *nest, const IrInst *add, const IrValue *init) {
+    IrInst *build = nest->build[0];
+    IrRegion *body = build->regions[0];
+    uint32_t n = add->noperands - 2;
+    IrValue *params[IR_MAX_RANK], *sizes[IR_MAX_RANK];
+    bool seen[IR_MAX_RANK] = {false};
+    if (nest->depth != 1 || build->nresults || n != (uint32_t)build->imm) return;
+    for (uint32_t k = 0; k < n; k++) {
+        IrValue *at = ir_resolve(add->operands[1 + k]);
+        if (at->def || at->region != body || seen[at->index]) return;
+        seen[at->index] = true;
+        params[k] = at;
+        sizes[k] = ir_resolve(build->operands[at->index]);
+        if (!opt_has_size(init, k, sizes[k])) return;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        body->params[k] = params[k];
+        params[k]->index = k;
+        build->operands[k] = sizes[k];
+    }
+}
+
 /* INST with its regions moved to a new instruction that has more operands and one more result. */
 static IrInst *regrow(OptContext *c, IrInst *inst, uint32_t nextra, IrValue **extra, IrType result,
                       int64_t extra_int) {
@@ -200,6 +224,7 @@ static bool improve(OptContext *c, const Uses *uses, IrInst *with, IrInst **fres
             *fresh = finish(c, with, k, as_sum(c, nest.build[0], add, init), false);
             return true;
         }
+        straighten(&nest, add, init);
         if (!covers(&nest, add, init) || !inner_sizes_known(&nest, value)) continue;
         if (nest.branch && (value->type->kind != IR_T_SCALAR || !ir_is_zeros(init))) continue;
         const IrRegion *side = add->parent;

@@ -3,6 +3,7 @@ libdslc_la_SOURCES += \
 	compiler/opt/accumulators.c \
 	compiler/opt/bounds.c \
 	compiler/opt/cells.c \
+	compiler/opt/contract.c \
 	compiler/opt/cse.c \
 	compiler/opt/dce.c \
 	compiler/opt/fuse.c \

@@ -84,6 +84,8 @@ void opt_before_ad(IrModule *module, int level, const OptHooks *hooks) {
     pass(&s, "prune");
     if (s.module->fused) {
         clean(&s);
+        pass(&s, "bounds");
+        pass(&s, "contract");
         pass(&s, "fuse");
         pass(&s, "muladd");
     }

@@ -151,6 +151,11 @@ static IrValue *simplify_dim(IrBuilder *b, const IrInst *inst) {
         return irb_dim(b, ir_resolve(def->operands[0]), k + def->noperands - 1);
     if (def && def->op == IR_TRANSPOSE)
         return irb_dim(b, ir_resolve(def->operands[0]), (uint32_t)def->ints[k]);
+    if (def && def->op == IR_CONTRACT) {
+        IrValue *a = ir_resolve(def->operands[0]), *y = ir_resolve(def->operands[1]);
+        if (k == 0 && a->type->rank == 2) return irb_dim(b, a, def->flags & IR_CONTRACT_TA ? 1 : 0);
+        return irb_dim(b, y, def->flags & IR_CONTRACT_TB ? 0 : 1);
+    }
     if (def && def->op == IR_WITH_ACC && x->index < def->noperands)
         return irb_dim(b, ir_resolve(def->operands[x->index]), k);
     return NULL;

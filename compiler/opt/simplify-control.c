@@ -1,6 +1,7 @@
 /* Control that need not be there: branches that are known, loops that do not loop, carried values
    that do not change. */
 #include "opt/simplify.h"
+#include "opt/uses.h"
 
 /* Puts a region's instructions in front of its owner; its YIELD stays behind. */
 static void splice(IrInst *owner, IrRegion *region) {
@@ -104,6 +105,32 @@ static bool equal_sides(IrInst *inst) {
     return any;
 }
 
+/* What a map reads at its own indices, if that is a whole array of outside. */
+static IrValue *read_whole(const IrInst *map, uint32_t k) {
+    const IrRegion *body = map->regions[0];
+    const IrInst *index = ir_resolve(body->last->operands[k])->def;
+    if (map->ints[k] || !index || index->op != IR_INDEX || index->parent != body) return NULL;
+    IrValue *x = ir_resolve(index->operands[0]);
+    if (x->type != map->results[k]->type || index->noperands != 1 + (uint32_t)map->imm) return NULL;
+    if (!ir_visible(x, map->parent)) return NULL;
+    for (uint32_t i = 0; i < (uint32_t)map->imm; i++) {
+        if (ir_resolve(index->operands[1 + i]) != body->params[i]) return NULL;
+        if (!opt_has_size(x, i, ir_resolve(map->operands[i]))) return NULL;
+    }
+    return x;
+}
+
+/* A map that only reads an array is that array. */
+static bool equal_arrays(IrInst *map) {
+    bool any = false;
+    for (uint32_t k = 0; k < map->nresults; k++) {
+        IrValue *x = map->results[k]->forward || !map->imm ? NULL : read_whole(map, k);
+        if (x) ir_replace(map->results[k], x);
+        any = any || x;
+    }
+    return any;
+}
+
 bool opt_simplify_control(OptContext *c, IrBuilder *b, IrInst *inst, IrInst **next) {
     int64_t cond;
     (void)b;
@@ -112,6 +139,7 @@ bool opt_simplify_control(OptContext *c, IrBuilder *b, IrInst *inst, IrInst **ne
         if (simplify_if(inst, next)) return true;
         c->changed |= equal_sides(inst);
         return false;
+    case IR_BUILD: c->changed |= equal_arrays(inst); return false;
     case IR_LOOP:
         if (simplify_loop(inst, next)) return true;
         c->changed |= carried_invariants(inst);
