@@ -7,6 +7,7 @@
 #include "codegen/common/jit.h"
 #include "codegen/common/machine.h"
 #include "codegen/cpu/generate.h"
+#include "codegen/ptx/generate.h"
 
 #include <llvm-c/Analysis.h>
 
@@ -25,6 +26,7 @@ static bool emit(const IrModule *ir, const CodegenOptions *options, CodegenKind 
                  char **error) {
     Machine machine;
     char *reported = NULL;
+    if (kind == CODEGEN_PTX) return ptx_emit(ir, options, out, error);
     if (!machine_open(&machine, options, error)) return false;
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module = generate_module(ir, options, &machine, context, &reported);

@@ -44,6 +44,8 @@ typedef struct CodegenOptions {
     const char *prefix;   /* of exported names; may be NULL */
     const char *carried;  /* bytes that an object carries in the section CODEGEN_CARRIED, or NULL */
     size_t carried_len;
+    const char *device;    /* of CODEGEN_PTX: "sm_75" */
+    const char *libdevice; /* and the file of libdevice, or NULL */
     const char *producer; /* for debug information: "dslc 0.1.0" */
 } CodegenOptions;
 
@@ -51,7 +53,8 @@ typedef enum CodegenKind {
     CODEGEN_OBJECT, /* the bytes of an object file */
     CODEGEN_ASSEMBLY,
     CODEGEN_LLVM,    /* LLVM IR, optimised */
-    CODEGEN_LLVM_RAW /* as generated */
+    CODEGEN_LLVM_RAW, /* as generated */
+    CODEGEN_PTX /* the exports as entries; the module was lowered for a device */
 } CodegenKind;
 
 /* An array at a uniform entry.  Arguments stay the caller's; BLOCK is what the runtime counts, or

@@ -39,7 +39,11 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/tape.c \
   compiler/codegen/cpu/value.c \
   compiler/codegen/cpu/vector.c \
-  compiler/codegen/cpu/vector.h
+  compiler/codegen/cpu/vector.h \
+  compiler/codegen/ptx/body.c \
+  compiler/codegen/ptx/gen.h \
+  compiler/codegen/ptx/generate.h \
+  compiler/codegen/ptx/module.c
 
 # Belongs to dslc itself: opens the shared object.
 libdslc_la_SOURCES += \

@@ -78,6 +78,24 @@ static int generate_object(Unit *unit, const CodegenApi *codegen, TextList *obje
     return generate(unit, codegen, CODEGEN_OBJECT, path);
 }
 
+/* What a kernel cannot have on a device shows when it is generated, and is the source's fault. */
+static int generate_ptx(Unit *unit, const CodegenApi *codegen) {
+    Session *s = unit->session;
+    char *error = NULL;
+    StrBuf text = {0};
+    CodegenOptions options = unit_codegen_options(unit);
+    if (!unit->module->exports.len) {
+        diag_report(s->diags, DIAG_NO_KERNEL, nowhere, "%s exports no kernel", unit->file->path);
+        return STATUS_ERROR;
+    }
+    if (codegen->emit(unit->module, &options, CODEGEN_PTX, &text, &error))
+        return write_text(s, output_name(s, unit->file->path, ".ptx"), &text);
+    diag_report(s->diags, DIAG_DEVICE, nowhere, "%s", error);
+    free(error);
+    strbuf_free(&text);
+    return STATUS_ERROR;
+}
+
 int emit_code(Unit *unit, const CodegenApi *codegen, TextList *objects) {
     Session *s = unit->session;
     const Options *o = &s->options;
@@ -97,6 +115,7 @@ int emit_code(Unit *unit, const CodegenApi *codegen, TextList *objects) {
     }
     case EMIT_ASM: return generate(unit, codegen, CODEGEN_ASSEMBLY, output_name(s, source, ".s"));
     case EMIT_LLVM: return generate(unit, codegen, CODEGEN_LLVM, output_name(s, source, ".ll"));
+    case EMIT_PTX: return generate_ptx(unit, codegen);
     case EMIT_HEADER: return write_header(unit, output_name(s, source, ".h"));
     case EMIT_DEFAULT: return generate_object(unit, codegen, objects);
     default: break;

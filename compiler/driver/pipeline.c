@@ -361,11 +361,19 @@ static bool refuse(Pipeline *p, const char *what) {
     return false;
 }
 
+/* "ptx" and "ptx:sm_80", where PTX is written; the names of devices are LLVM's. */
+static bool known_target(const Options *o) {
+    if (!o->target || !strcmp(o->target, "host")) return true;
+    if (o->emit != EMIT_PTX || strncmp(o->target, "ptx", 3) != 0) return false;
+    return !o->target[3] || (!strncmp(o->target + 3, ":sm_", 4) && o->target[7] &&
+                             strspn(o->target + 7, "0123456789a") == strlen(o->target + 7));
+}
+
 /* An option or command that is named but does nothing would be worse than none. */
 static bool known_command(Pipeline *p) {
     const Options *o = p->options;
     if (o->workspace != WORKSPACE_OWN) return refuse(p, "--workspace=caller");
-    if (o->target && strcmp(o->target, "host")) return refuse(p, "this --target");
+    if (!known_target(o)) return refuse(p, "this --target");
     if (!known_remarks(p)) return false;
     if (!*command_rows[o->command].help) return refuse(p, "this command");
     return true;

@@ -55,8 +55,10 @@ static uint32_t wanted_roots(const Unit *unit) {
     case COMMAND_CHECK:
     case COMMAND_EXPLAIN:
         return 1u << ROOT_EXPORT | 1u << ROOT_MAIN | 1u << ROOT_TEST | 1u << ROOT_BENCH;
-    default: return 1u << ROOT_EXPORT | 1u << ROOT_MAIN;
+    default: break;
     }
+    uint32_t main = unit->session->options.emit == EMIT_PTX ? 0 : 1u << ROOT_MAIN;
+    return 1u << ROOT_EXPORT | main;
 }
 
 bool unit_is_separate(const Unit *unit) {
@@ -69,6 +71,7 @@ int unit_check(Unit *unit) {
     CheckOptions options = {.include_dirs = s->options.include_dirs.at,
                             .ninclude_dirs = s->options.include_dirs.len,
                             .stdlib_dir = unit->paths->stdlib,
+                            .device = s->options.emit == EMIT_PTX,
                             .open = unit_is_separate(unit),
                             .given = unit->given,
                             .ngiven = unit->ngiven,
@@ -86,6 +89,7 @@ int unit_lower(Unit *unit) {
     Session *s = unit->session;
     LowerOptions options = {.unchecked = s->options.checks == CHECKS_NONE,
                             .check_overflow = s->options.checks == CHECKS_ALL,
+                            .device = s->options.emit == EMIT_PTX,
                             .roots = wanted_roots(unit)};
     unit->module = lower_program(unit->program, &s->sources, s->diags, &options);
     const TextList *remarks = &s->options.remarks;
@@ -121,6 +125,18 @@ void unit_free(Unit *unit) {
     unit->checker = NULL;
 }
 
+/* --target=ptx:sm_80; without it, the oldest that is supported. */
+static const char *device_of(const Unit *unit) {
+    const char *target = unit->session->options.target;
+    return target && !strncmp(target, "ptx:", 4) ? target + 4 : "sm_75";
+}
+
+static const char *libdevice_of(const Unit *unit) {
+    const char *cuda = unit->paths->cuda;
+    if (!cuda) return NULL;
+    return arena_printf(unit->session->arena, "%s/nvvm/libdevice/libdevice.10.bc", cuda);
+}
+
 CodegenOptions unit_codegen_options(const Unit *unit) {
     const Options *o = &unit->session->options;
     bool in_process = o->command == COMMAND_RUN || o->command == COMMAND_TEST ||
@@ -143,5 +159,7 @@ CodegenOptions unit_codegen_options(const Unit *unit) {
                             .entries = o->command == COMMAND_GRADCHECK,
                             .verify = verifies(o),
                             .prefix = o->prefix,
+                            .device = device_of(unit),
+                            .libdevice = libdevice_of(unit),
                             .producer = "dslc " ADL_VERSION};
 }

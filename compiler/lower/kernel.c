@@ -4,7 +4,11 @@
    gathered into steps (kernel_step), and each step is a loop over the invocations of the block.
    Shared arrays are variables of the block; so are arrays of those variables of an invocation that
    are wanted in a later step, by the invocation's place in the block.  Control flow that holds
-   barriers is the block's, with steps inside.  All this is ordinary IR, differentiated like any. */
+   barriers is the block's, with steps inside.  All this is ordinary IR, differentiated like any.
+
+   For a device the same is lowered for one invocation, whose place comes from the device: a step
+   runs if the invocation is within its ranges, barriers are calls that take the arrays and give
+   what is in them then, and variables are kept where they are. */
 #include "lower/internal.h"
 
 /* A variable of an invocation that outlives its step. */
@@ -20,6 +24,9 @@ typedef struct Kernel {
     IrValue *count[3]; /* invocations */
     VEC(Kept) kept;
     VEC(const Tree *) step; /* statements that wait to be run */
+    /* For a device: */
+    IrValue *active; /* is this invocation within the ranges? */
+    SlotSet memory;  /* arrays that others see: mut parameters and shared ones */
 } Kernel;
 
 static void block_body(Kernel *k, const Tree *t);
@@ -67,6 +74,15 @@ static void collect(Kernel *k, uint32_t n, const Tree *const *stmts, SlotSet *se
         Mentions m = mentions(k->kept.at[i].local, n, stmts);
         if (m.declared || m.assigned) slots_add(set, k->kept.at[i].slot);
     }
+    if (!k->active) return;
+    bool barrier = false;
+    for (uint32_t i = 0; i < n; i++) barrier |= tree_has_barrier(stmts[i]);
+    for (uint32_t i = 0; barrier && i < k->memory.len; i++) slots_add(set, k->memory.at[i]);
+    for (uint32_t i = 0; k->tree->kept && i < k->f->inst->nlocals; i++) {
+        const Local *local = k->f->inst->locals[i];
+        if (k->tree->kept[i] && mentions(local, n, stmts).declared)
+            slots_add(set, env_slot(k->f, local));
+    }
 }
 
 static void load_kept(Kernel *k, const Kept *kept, IrValue *const *at) {
@@ -107,8 +123,28 @@ static void run_invocation(Kernel *k, uint32_t n, const Tree *const *stmts, IrVa
     }
 }
 
+typedef struct Own {
+    Kernel *kernel;
+    uint32_t n;
+    const Tree *const *stmts;
+} Own;
+
+static void own_side(Fn *f, bool active, void *data) {
+    const Own *own = data;
+    (void)f;
+    if (active) run_invocation(own->kernel, own->n, own->stmts, NULL);
+}
+
 static void run_all(Kernel *k, uint32_t n, const Tree *const *stmts) {
     Fn *f = k->f;
+    if (k->active) {
+        Own own = {k, n, stmts};
+        SlotSet set = {0};
+        collect(k, n, stmts, &set);
+        merge_if(f, k->active, &set, own_side, &own);
+        vec_free(&set);
+        return;
+    }
     Loop loops[3] = {{{0}, NULL, NULL, 0}};
     IrValue *at[3];
     for (uint32_t d = 0; d < k->tree->n; d++) {
@@ -189,8 +225,40 @@ static void block_if(Kernel *k, const Tree *t) {
 /* ---- statements of a block ---- */
 
 static void declare_shared(Kernel *k, const Tree *let) {
-    env_bind(k->f, let->pattern.local,
-             emit_nothing(k->f, shape_of(k->f->lw, let->pattern.local->type)));
+    Fn *f = k->f;
+    const Shape *shape = shape_of(f->lw, let->pattern.local->type);
+    Vals value;
+    if (k->active) {
+        IrInst *call = irb_runtime(&f->b, "adl__device_shared", 0, NULL, 1, &shape->leaf[0].type);
+        value = vals_one(f->lw, call->results[0]);
+    } else {
+        value = emit_nothing(f, shape);
+    }
+    env_bind(f, let->pattern.local, value);
+    slots_add(&k->memory, env_slot(f, let->pattern.local));
+}
+
+/* What is in the arrays when all have come. */
+static void wait_for_all(Kernel *k) {
+    Fn *f = k->f;
+    VEC(IrValue *) arrays = {0};
+    VEC(IrType) types = {0};
+    for (uint32_t i = 0; i < k->memory.len; i++) {
+        Vals now = env_get(f, k->memory.at[i]);
+        for (uint32_t l = 0; l < now.n; l++) {
+            vec_push(&arrays, now.at[l]);
+            vec_push(&types, now.at[l]->type);
+        }
+    }
+    IrInst *call =
+        irb_runtime(&f->b, "adl__device_barrier", arrays.len, arrays.at, types.len, types.at);
+    for (uint32_t i = 0, at = 0; i < k->memory.len; i++) {
+        Vals next = vals_copy(f->lw, env_get(f, k->memory.at[i]));
+        for (uint32_t l = 0; l < next.n; l++) next.at[l] = call->results[at++];
+        env_set(f, k->memory.at[i], next);
+    }
+    vec_free(&arrays);
+    vec_free(&types);
 }
 
 static void block_inside(Kernel *k, const Tree *t) {
@@ -217,7 +285,10 @@ static void block_stmt(Kernel *k, const Tree *stmt) {
         lower_stmt(k->f, t);
         return;
     case STEP_SHARED: declare_shared(k, t); return;
-    case STEP_BARRIER: flush(k); return;
+    case STEP_BARRIER:
+        flush(k);
+        if (k->active) wait_for_all(k);
+        return;
     case STEP_INSIDE:
         flush(k);
         block_inside(k, t);
@@ -279,6 +350,42 @@ static void open_blocks(Kernel *k, const Tree *body, Loop *loops, IrValue *const
     }
 }
 
+static IrValue *place_on_device(Fn *f, const char *what, uint32_t dim) {
+    IrType type = ir_scalar(f->lw->module, IR_I64);
+    IrValue *arg = emit_int(f, dim);
+    return irb_runtime(&f->b, what, 1, &arg, 1, &type)->results[0];
+}
+
+/* One invocation.  The device's dimension x is the last index, along which memory lies. */
+static void lower_for_device(Kernel *k, const Tree *body) {
+    Fn *f = k->f;
+    const TreeKernel *tree = k->tree;
+    k->active = emit_bool(f, true);
+    for (uint32_t d = 0; d < tree->n; d++) {
+        uint32_t dim = tree->n - 1 - d;
+        IrValue *block = place_on_device(f, "adl__device_block", dim);
+        IrValue *local = place_on_device(f, "adl__device_local", dim);
+        IrValue *size = place_on_device(f, "adl__device_size", dim);
+        IrValue *index = emit_add(f, k->first[d], emit_add(f, emit_mul(f, block, size), local));
+        IrValue *end = env_get(f, env_slot(f, tree->end[d])).at[0];
+        k->active = emit_and(f, k->active, emit_binary(f, IR_LT, index, end));
+        bind_int(f, tree->index[d], index);
+        bind_int(f, tree->local[d], local);
+        bind_int(f, tree->block[d], block);
+        bind_int(f, tree->size[d], size);
+        size_note_nonneg(f, index);
+    }
+    for (uint32_t i = 0; i < f->inst->nparams; i++)
+        if (f->inst->params[i]->mut) slots_add(&k->memory, env_slot(f, f->inst->params[i]));
+    for (uint32_t i = 0; tree->kept && i < f->inst->nlocals; i++)
+        if (tree->kept[i])
+            env_bind(f, f->inst->locals[i],
+                     emit_nothing(f, shape_of(f->lw, f->inst->locals[i]->type)));
+    block_body(k, body);
+    vec_free(&k->step);
+    vec_free(&k->memory);
+}
+
 void lower_kernel(Fn *f, const Tree *t) {
     Kernel k = {.f = f, .tree = t->kernel};
     IrValue *counts[3];
@@ -286,6 +393,10 @@ void lower_kernel(Fn *f, const Tree *t) {
         k.first[d] = env_get(f, env_slot(f, k.tree->begin[d])).at[0];
         counts[d] = emit_sub(f, env_get(f, env_slot(f, k.tree->end[d])).at[0], k.first[d]);
         k.count[d] = counts[d];
+    }
+    if (f->lw->options->device) {
+        lower_for_device(&k, t->body);
+        return;
     }
     if (!k.tree->blocks) {
         const Tree *body = t->body;
@@ -299,4 +410,5 @@ void lower_kernel(Fn *f, const Tree *t) {
     for (uint32_t d = k.tree->n; d-- > 0;) loop_close(f, &loops[d], NULL);
     vec_free(&k.kept);
     vec_free(&k.step);
+    vec_free(&k.memory);
 }

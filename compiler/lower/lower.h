@@ -16,6 +16,7 @@ typedef struct LowerOptions {
     bool unchecked;      /* --unchecked: no run-time checks but asserts; conversions saturate */
     bool check_overflow; /* --check: signed overflow is an error */
     uint32_t roots;      /* which kinds are wanted: bits 1 << RootKind; 0: all */
+    bool device;         /* kernels are lowered for one invocation, for a device */
     const char *prefix;  /* of exported names; NULL: none */
 } LowerOptions;
 

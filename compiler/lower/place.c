@@ -94,7 +94,35 @@ void lower_place_write(Fn *f, Place *place, Vals v) {
     env_set(f, place->slot, put(f, place, 0, env_get(f, place->slot), v));
 }
 
+/* On a device: one cell of an array of numbers. */
+static void add_atomically(Fn *f, const Tree *t, Place *place, Vals value) {
+    const PlaceStep *step = place->steps;
+    Vals now = env_get(f, place->slot);
+    IrValue *args[IR_MAX_RANK + 2] = {now.n ? now.at[0] : NULL, value.n ? value.at[0] : NULL};
+    bool fits = now.n == 1 && value.n == 1 && now.at[0]->type->kind == IR_T_ARRAY &&
+                value.at[0]->type->kind == IR_T_SCALAR && place->tree->nsteps == 1 &&
+                !step->is_part && step->nsubs == now.at[0]->type->rank;
+    for (uint32_t i = 0; fits && i < step->nsubs; i++) {
+        fits = step->subs[i].kind == SUB_INDEX;
+        args[i + 2] = step->subs[i].at;
+    }
+    IrScalar scalar = fits ? now.at[0]->type->scalar : IR_BOOL;
+    fits = fits && (scalar == IR_F32 || scalar == IR_F64 || scalar == IR_I32 || scalar == IR_I64 ||
+                    scalar == IR_U32 || scalar == IR_U64);
+    if (!fits) {
+        lower_unsupported(f, t->span, "`atomic_add` to this place on a device");
+        return;
+    }
+    IrInst *call = irb_runtime(&f->b, "adl__device_atomic_add", step->nsubs + 2, args, 1,
+                               &now.at[0]->type);
+    env_set(f, place->slot, vals_one(f->lw, call->results[0]));
+}
+
 static void assign_one(Fn *f, const Tree *t, Place *place, Type type, Vals value) {
+    if (t->atomic && f->lw->options->device) {
+        add_atomically(f, t, place, value);
+        return;
+    }
     if (t->op != AST_OP_NONE) {
         Type types[] = {place->tree->type, type};
         Vals args[] = {lower_place_read(f, place), value};

@@ -124,8 +124,10 @@ static void check_fn(Items *it, AstFn *fn) {
                   fn->name.sym->text, fn->name.sym->text);
         return;
     }
-    if (fn->kernel) not_yet(it, fn->name.span, "an exported kernel");
-    else add_root(it, ROOT_EXPORT, fn->name.sym->text, inst, fn->doc, fn->name.span);
+    if (fn->kernel && !c->options.device)
+        not_yet(it, fn->name.span, "an exported kernel, but with --emit=ptx,");
+    else if ((fn->kernel != 0) == c->options.device)
+        add_root(it, ROOT_EXPORT, fn->name.sym->text, inst, fn->doc, fn->name.span);
 }
 
 static bool extern_type(Type type) {
@@ -249,10 +251,11 @@ static void check_export(Items *it, AstExportOp *node) {
         }
         fn_checker_end(&f);
         if (inst && kernel_behind(inst)) {
-            not_yet(it, names[i].span, "an exported kernel");
+            not_yet(it, names[i].span, "an exported derivative of a kernel");
             inst = NULL;
         }
-        add_root(it, ROOT_EXPORT, names[i].sym->text, inst, node->doc, names[i].span);
+        if (!c->options.device)
+            add_root(it, ROOT_EXPORT, names[i].sym->text, inst, node->doc, names[i].span);
         if (inst) add_named(it, names[i].sym, type, names[i].span);
     }
 }

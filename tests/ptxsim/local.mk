@@ -32,10 +32,13 @@ tests_unit_ptxsim_ops_LDADD = $(ptxsim_ldadd)
 tests_unit_ptxsim_llvm_SOURCES = tests/unit/ptxsim-llvm.c %D%/harness.c %D%/harness.h
 tests_unit_ptxsim_llvm_CPPFLAGS = $(AM_CPPFLAGS) $(LLVM_CPPFLAGS)
 tests_unit_ptxsim_llvm_LDADD = $(ptxsim_ldadd) $(LLVM_LIBS)
-EXTRA_PROGRAMS += tests/unit/ptxsim-llvm
+tests_unit_ptx_kernels_SOURCES = tests/unit/ptx-kernels.c %D%/harness.c %D%/harness.h
+tests_unit_ptx_kernels_LDADD = $(ptxsim_ldadd)
+EXTRA_PROGRAMS += tests/unit/ptxsim-llvm tests/unit/ptx-kernels
+EXTRA_DIST += %D%/functions.adl %D%/kernels.adl
 if WITH_CHECK
 if WITH_LLVM
-check_PROGRAMS += tests/unit/ptxsim-llvm
-TESTS += tests/unit/ptxsim-llvm
+check_PROGRAMS += tests/unit/ptxsim-llvm tests/unit/ptx-kernels
+TESTS += tests/unit/ptxsim-llvm tests/unit/ptx-kernels
 endif
 endif
