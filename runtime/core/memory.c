@@ -290,6 +290,14 @@ void block_drop_hold(AdlBlock *block) {
         allocator_give(block, (size_t)block->capacity);
 }
 
+const void *adl__apart(AdlContext *context, const void *data, int64_t bytes, const void *other,
+                       int64_t other_bytes) {
+    uintptr_t at = (uintptr_t)data, begin = (uintptr_t)other;
+    if (bytes <= 0 || at < begin || at >= begin + (uintptr_t)other_bytes) return data;
+    void *copy = adl__alloc(context, bytes);
+    return copy ? memcpy(copy, data, (size_t)bytes) : NULL;
+}
+
 int32_t adl__check_overlap(AdlContext *context, const AdlSite *site, const void *a, int64_t a_bytes,
                            const char *a_name, const void *b, int64_t b_bytes, const char *b_name) {
     uintptr_t a_from = (uintptr_t)a, b_from = (uintptr_t)b;

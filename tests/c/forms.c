@@ -190,6 +190,23 @@ static void test_memory_in_place(void)
     }
 }
 
+static void test_memory_that_trades_places(void)
+{
+    double a[] = {1.0, 2.0, 3.0}, b[] = {4.0, 5.0, 6.0}, c[] = {7.0, 8.0, 9.0}, old[3];
+    const double one[] = {1.0, 2.0, 3.0}, two[] = {4.0, 5.0, 6.0}, three[] = {7.0, 8.0, 9.0};
+    FINE(exchange(3, a, b));
+    EXPECT(all_near(3, a, two) && all_near(3, b, one));
+    FINE(rotate(3, a, b, c)); /* was two, one, three */
+    EXPECT(all_near(3, a, one) && all_near(3, b, three) && all_near(3, c, two));
+    /* The cotangents of the memory after the call become those of the memory before it. */
+    double da[] = {1.0, 2.0, 3.0}, db[] = {4.0, 5.0, 6.0};
+    FINE(exchange_grad(3, a, da, b, db));
+    EXPECT(all_near(3, a, three) && all_near(3, b, one));
+    EXPECT(all_near(3, da, two) && all_near(3, db, one));
+    FINE(replace(3, c, -1.0, old));
+    EXPECT(all_near(3, old, two) && c[0] == -1.0 && all_near(2, c + 1, two + 1));
+}
+
 static void test_tuples_and_small_types(void)
 {
     enum { ROWS = 2, COLUMNS = 3 };
@@ -612,6 +629,7 @@ int main(int argc, char **argv)
     run("gradients and tangents", test_grad_and_jvp);
     run("batches", test_batches);
     run("memory in place", test_memory_in_place);
+    run("memory that trades places", test_memory_that_trades_places);
     run("tuples, structs, small types", test_tuples_and_small_types);
     run("a tape pulled several times", test_pulls);
     run("pulls of several widths on one tape", test_widths_of_pulls);

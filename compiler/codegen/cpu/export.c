@@ -17,6 +17,7 @@ typedef struct Wrapper {
     Val *args;              /* by IR parameter */
     LLVMValueRef *places;   /* by IR result: where C wants it */
     LLVMValueRef *memories; /* by IR result: where the call puts it */
+    LLVMValueRef *sources;  /* by IR result, if it is an array: its elements */
     LLVMBasicBlockRef end;
     LLVMValueRef status; /* the phi in END */
 } Wrapper;
@@ -384,6 +385,35 @@ static void give_tape(Wrapper *w, const Val *val, uint32_t i, LLVMValueRef place
     LLVMBuildStore(w->f.e->b, val->at, place);
 }
 
+/* Memory that the caller lent to be written, other than the place of result I. */
+static bool is_lent(const IrCParam *param, uint32_t i) {
+    return param->kind == IR_C_MUT && param->type->kind == IR_T_ARRAY && param->result != (int32_t)i;
+}
+
+/* What an array result is may lie in memory that another result is about to overwrite: after
+   (a, b) = (b, a) both do.  Such elements are put aside before any result is given. */
+static void find_source(Wrapper *w, uint32_t i) {
+    Emit *e = w->f.e;
+    IrType type = w->func->results[i];
+    if (type->kind != IR_T_ARRAY || !w->places[i] || w->places[i] == w->memories[i]) return;
+    Val val = gen_load_result(&w->f, type, w->memories[i]);
+    LLVMValueRef bytes = emit_size_mul(e, gen_count(&w->f, &val, type),
+                                       gen_int(e, ir_scalar_bytes(type->scalar)));
+    w->sources[i] = val.at;
+    for (uint32_t k = 0; k < w->export->nparams; k++) {
+        const IrCParam *param = &w->export->params[k];
+        if (!is_lent(param, i)) continue;
+        LLVMValueRef args[] = {w->f.context, w->sources[i], bytes, LLVMGetParam(w->f.llvm, k),
+                               bytes_of(w, param)};
+        LLVMValueRef apart = gen_runtime(w->f.g, "adl__apart", args, 5);
+        LLVMValueRef none = LLVMBuildAnd(e->b, is_null(e, apart),
+                                         LLVMBuildNot(e->b, is_null(e, val.at), ""), "");
+        leave_if_failed(w, LLVMBuildSelect(e->b, none, emit_int32(e, ADL_ERROR_MEMORY),
+                                           emit_int32(e, 0), ""));
+        w->sources[i] = apart;
+    }
+}
+
 static void give_result(Wrapper *w, uint32_t i) {
     Emit *e = w->f.e;
     IrType type = w->func->results[i];
@@ -397,11 +427,12 @@ static void give_result(Wrapper *w, uint32_t i) {
     } else {
         LLVMValueRef count = gen_count(&w->f, &val, type);
         LLVMBasicBlockRef copy = gen_block(&w->f, "copy"), done = gen_block(&w->f, "");
-        LLVMValueRef away = LLVMBuildICmp(e->b, LLVMIntNE, val.at, place, "");
+        LLVMValueRef at = w->sources[i];
+        LLVMValueRef away = LLVMBuildICmp(e->b, LLVMIntNE, at, place, "");
         LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, count, gen_int(e, 0), "");
         LLVMBuildCondBr(e->b, LLVMBuildAnd(e->b, away, some, ""), copy, done);
         LLVMPositionBuilderAtEnd(e->b, copy);
-        gen_copy(&w->f, type->scalar, place, val.at, count);
+        gen_copy(&w->f, type->scalar, place, at, count);
         LLVMBuildBr(e->b, done);
         LLVMPositionBuilderAtEnd(e->b, done);
     }
@@ -463,6 +494,7 @@ static void gen_wrapper(Gen *g, const IrExport *export) {
     w.args = ARENA_ARRAY(g->plan->arena, Val, w.func->nparams);
     w.places = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);
     w.memories = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);
+    w.sources = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);
     LLVMTypeRef words = LLVMArrayType2(e->i64, sizeof(AdlContext) / 8);
     w.f.context = gen_alloca(&w.f, words, NULL, 16, "context");
     LLVMBasicBlockRef body = gen_block(&w.f, "body");
@@ -476,6 +508,7 @@ static void gen_wrapper(Gen *g, const IrExport *export) {
     if (g->options->check_overlap) check_overlaps(&w);
     call(&w);
     check_places(&w);
+    for (uint32_t i = 0; i < w.func->nresults; i++) find_source(&w, i);
     for (uint32_t i = 0; i < w.func->nresults; i++) give_result(&w, i);
     leave(&w, emit_int32(e, 0));
     LLVMPositionBuilderAtEnd(e->b, w.f.allocas);
