@@ -65,6 +65,65 @@ static uint32_t reverse_sweep(Frame *frame, IrValue *const *seeds, IrValue **val
     return n;
 }
 
+/* ---- on a device ---- */
+
+typedef struct Reads {
+    const IrValue *x;
+    bool only;
+} Reads;
+
+static void look_for_reads(IrInst *inst, void *data) {
+    Reads *reads = data;
+    for (uint32_t k = 0; k < inst->noperands; k++)
+        if (ir_resolve(inst->operands[k]) == reads->x && (inst->op != IR_INDEX || k))
+            reads->only = false;
+}
+
+/* The tangent X of an array that is read only: other invocations may read it, too. */
+static bool is_shared(const Mixed *mixed, IrValue *x) {
+    Reads reads = {x, x->type->kind == IR_T_ARRAY};
+    if (reads.only) ir_walk(mixed->func->body, look_for_reads, &reads);
+    return reads.only;
+}
+
+/* The reverse sweep within accumulators of the cotangents of what is shared, so that each addition
+   to them is told from a write. */
+static uint32_t reverse_shared(Frame *frame, IrValue *const *seeds, IrValue **values) {
+    Transposer *t = &frame->t;
+    const IrFunc *base = frame->request->base, *mixed = frame->mixed->func;
+    uint32_t n = mixed->nparams - base->nparams, nshared = 0, nown = 0;
+    IrValue *const *params = mixed->body->params + base->nparams;
+    IrValue **inits = ARENA_ARRAY(t->ad->arena, IrValue *, n);
+    IrType *types = ARENA_ARRAY(t->ad->arena, IrType, n);
+    bool *shared = ARENA_ARRAY(t->ad->arena, bool, n);
+    for (uint32_t i = 0; i < n; i++) {
+        shared[i] = is_shared(frame->mixed, params[i]);
+        if (shared[i]) inits[nshared++] = zeros_of(t, params[i]);
+        else types[nown++] = params[i]->type;
+    }
+    IrInst *with = irb_with_acc(&t->b, nshared, inits, nown, types);
+    IrBuilder outer = t->b;
+    irb_at_end(&t->b, with->regions[0]);
+    Additions *added = ARENA_ARRAY(t->ad->arena, Additions, n);
+    for (uint32_t i = 0, k = 0; i < n; i++) {
+        if (!shared[i]) continue;
+        added[i] = (Additions){.inst = mixed->body->last, .guards = t->guards, .n = 1};
+        t->ct[params[i]->id] =
+            (Ct){.value = with->regions[0]->params[k++], .is_acc = true, .additions = &added[i]};
+    }
+    IrValue **own = ARENA_ARRAY(t->ad->arena, IrValue *, n);
+    reverse_sweep(frame, seeds, values);
+    for (uint32_t i = 0, k = 0; i < n; i++)
+        if (!shared[i]) own[k++] = values[i];
+    irb_yield(&t->b, nown, own);
+    t->b = outer;
+    for (uint32_t i = 0, k = 0; i < n; i++)
+        values[i] = with->results[shared[i] ? i - k : nshared + k], k += !shared[i];
+    return n;
+}
+
+/* ---- functions ---- */
+
 void ad_make_grad(Ad *ad, const AdRequest *request, Mixed *mixed) {
     Frame frame;
     Transposer *t = &frame.t;
@@ -76,7 +135,11 @@ void ad_make_grad(Ad *ad, const AdRequest *request, Mixed *mixed) {
     if (!ad->failed) {
         uint32_t n = forward_sweep(&frame, func, values);
         for (uint32_t i = 0; i < mixed->func->nvalues; i++) t->now[i] = t->forward[i];
-        n += reverse_sweep(&frame, func->body->params + base->nparams, values + n);
+        IrValue *const *seeds = func->body->params + base->nparams;
+        bool device = ad->module->device;
+        if (device) func->flags |= IR_FUNC_INLINE;
+        n += device ? reverse_shared(&frame, seeds, values + n)
+                    : reverse_sweep(&frame, seeds, values + n);
         irb_yield(&t->b, n, values);
     }
     end(&frame);

@@ -100,9 +100,15 @@ int unit_lower(Unit *unit) {
     return STATUS_DONE;
 }
 
+/* On a device shadows must be added to where they stand, which is the optimiser's work. */
+static int level_of(const Unit *unit) {
+    int level = unit->session->options.opt_level;
+    return unit->module->device && level < 1 ? 1 : level;
+}
+
 int unit_prepare(Unit *unit) {
     OptHooks hooks = {after_pass, unit};
-    opt_before_ad(unit->module, unit->session->options.opt_level, &hooks);
+    opt_before_ad(unit->module, level_of(unit), &hooks);
     return STATUS_DONE;
 }
 
@@ -114,7 +120,7 @@ int unit_differentiate(Unit *unit) {
 
 int unit_optimise(Unit *unit) {
     OptHooks hooks = {after_pass, unit};
-    opt_after_ad(unit->module, unit->session->options.opt_level, &hooks);
+    opt_after_ad(unit->module, level_of(unit), &hooks);
     return STATUS_DONE;
 }
 

@@ -11,6 +11,8 @@
    what is in them then, and variables are kept where they are. */
 #include "lower/internal.h"
 
+#include <string.h>
+
 /* A variable of an invocation that outlives its step. */
 typedef struct Kept {
     const Local *local;
@@ -366,7 +368,7 @@ static void lower_for_device(Kernel *k, const Tree *body) {
         IrValue *block = place_on_device(f, "adl__device_block", dim);
         IrValue *local = place_on_device(f, "adl__device_local", dim);
         IrValue *size = place_on_device(f, "adl__device_size", dim);
-        IrValue *index = emit_add(f, k->first[d], emit_add(f, emit_mul(f, block, size), local));
+        IrValue *index = place_on_device(f, "adl__device_index", dim); /* ranges begin at 0 */
         IrValue *end = env_get(f, env_slot(f, tree->end[d])).at[0];
         k->active = emit_and(f, k->active, emit_binary(f, IR_LT, index, end));
         bind_int(f, tree->index[d], index);
@@ -411,4 +413,32 @@ void lower_kernel(Fn *f, const Tree *t) {
     vec_free(&k.kept);
     vec_free(&k.step);
     vec_free(&k.memory);
+}
+
+/* ---- derivatives on a device ---- */
+
+static void find_shared_work(IrInst *inst, void *data) {
+    static const char *const names[] = {"adl__device_barrier", "adl__device_shared",
+                                        "adl__device_atomic_add"};
+    const IrInst **found = data;
+    for (int i = 0; i < 3 && inst->op == IR_RUNTIME; i++)
+        if (!strcmp(inst->text, names[i])) *found = inst;
+}
+
+/* What invocations do together there is made of calls, through which nothing is differentiated. */
+void kernel_check_derivatives(Lower *lw) {
+    for (uint32_t i = 0; lw->options->device && i < lw->program->roots.len; i++) {
+        const Root *root = &lw->program->roots.at[i];
+        const Instance *inst = root->instance;
+        if (!inst || inst->kind != INSTANCE_DERIV) continue;
+        while (inst->kind == INSTANCE_DERIV) inst = inst->deriv->base_instance;
+        const IrFunc *func = map_getp(&lw->funcs, inst);
+        const IrInst *found = NULL;
+        if (func && func->body) ir_walk(func->body, find_shared_work, &found);
+        if (!found) continue;
+        diag_report(lw->diags, DIAG_DEVICE, root->span,
+                    "the derivative of `%s`, which has barriers, shared arrays or atomic_add, "
+                    "cannot be compiled for a device yet",
+                    inst->name);
+    }
 }

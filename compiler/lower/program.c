@@ -18,11 +18,13 @@ IrModule *lower_program(const Program *program, const Sources *sources, Diags *d
         .options = options ? options : &plain,
     };
     lw.module->unchecked = lw.options->unchecked;
+    lw.module->device = lw.options->device;
     export_roots(&lw);
     lower_pending(&lw);
     lower_rules(&lw);
     lower_pending(&lw);
     open_effects(&lw);
+    kernel_check_derivatives(&lw);
     for (uint32_t i = 0; i < lw.module->funcs.len; i++) {
         IrFunc *func = lw.module->funcs.at[i];
         if (func->body) ir_settle(func);

@@ -107,7 +107,15 @@ Vals size_assume(Fn *f, Type type, Vals vals) {
     return size_assume_shape(f, shape_of(f->lw, type), vals);
 }
 
+/* In a kernel for a device an array has one name, so that it shows who only reads it. */
+static bool keeps_names(const Fn *f) {
+    const Instance *inst = f->inst;
+    bool kernel = inst->kind == INSTANCE_FN && inst->decl && inst->decl->nindices;
+    return kernel && f->lw->options->device;
+}
+
 Vals size_assume_shape(Fn *f, const Shape *shape, Vals vals) {
+    if (keeps_names(f)) return vals;
     vals = vals_copy(f->lw, vals);
     for (uint32_t i = 0; i < shape->n; i++)
         if (shape->leaf[i].kind == IR_T_ARRAY) vals.at[i] = assume(f, &shape->leaf[i], vals.at[i]);

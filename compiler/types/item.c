@@ -250,11 +250,15 @@ static void check_export(Items *it, AstExportOp *node) {
                         "a value of type %s cannot be exported", type_text(c->types, type));
         }
         fn_checker_end(&f);
-        if (inst && kernel_behind(inst)) {
-            not_yet(it, names[i].span, "an exported derivative of a kernel");
+        bool kernel = inst && kernel_behind(inst);
+        bool split = kernel && inst->deriv && inst->deriv->part == DERIV_PART_FORWARD;
+        if (split || (kernel && !c->options.device)) {
+            not_yet(it, names[i].span,
+                    split ? "an exported `split` of a kernel"
+                          : "an exported derivative of a kernel, but with --emit=ptx,");
             inst = NULL;
         }
-        if (!c->options.device)
+        if (!inst || kernel == c->options.device)
             add_root(it, ROOT_EXPORT, names[i].sym->text, inst, node->doc, names[i].span);
         if (inst) add_named(it, names[i].sym, type, names[i].span);
     }

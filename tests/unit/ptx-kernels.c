@@ -171,6 +171,172 @@ START_TEST(rows_calls_and_early_ends) {
 }
 END_TEST
 
+/* da += x dy; dx += a dy; dy stays. */
+START_TEST(adjoint_of_axpy) {
+    device_start();
+    CUmodule module = load(LEVEL, "kernels.adl");
+    double a = 2, da = 0.5, x[20], y[20], dx[20], dy[20], sum = 0.5;
+    int64_t n = 20;
+    for (int i = 0; i < n; i++) x[i] = i - 4, y[i] = 1, dx[i] = 3, dy[i] = i % 5;
+    for (int i = 0; i < n; i++) sum += x[i] * dy[i];
+    CUdeviceptr mx = device_copy(x, sizeof x), my = device_copy(y, sizeof y);
+    CUdeviceptr mdx = device_copy(dx, sizeof dx), mdy = device_copy(dy, sizeof dy);
+    CUdeviceptr mda = device_copy(&da, sizeof da);
+    launch(module, "axpy_adjoint", (unsigned[]){3, 1, 1}, (unsigned[]){8, 1, 1},
+           (void *[]){&n, &n, &a, &mx, &mdx, &my, &mdy, &mda});
+    device_read(y, my, sizeof y);
+    device_read(dx, mdx, sizeof dx);
+    device_read(dy, mdy, sizeof dy);
+    device_read(&da, mda, sizeof da);
+    ck_assert_double_eq(da, sum);
+    for (int i = 0; i < n; i++) {
+        ck_assert_double_eq(y[i], 1 + 2 * x[i]);
+        ck_assert_double_eq(dx[i], 3 + 2 * (i % 5));
+        ck_assert_double_eq(dy[i], i % 5);
+    }
+    double tangent = 10, ty[20];
+    for (int i = 0; i < n; i++) ty[i] = 1;
+    CUdeviceptr mty = device_copy(ty, sizeof ty);
+    launch(module, "axpy_tangent", (unsigned[]){3, 1, 1}, (unsigned[]){8, 1, 1},
+           (void *[]){&n, &n, &a, &tangent, &mx, &mdx, &my, &mty});
+    device_read(ty, mty, sizeof ty);
+    for (int i = 0; i < n; i++) ck_assert_double_eq(ty[i], 1 + 10 * x[i] + 2 * dx[i]);
+    device_stop();
+}
+END_TEST
+
+/* v = w u^2 + r u[i - 1] u[i + 1] where w > 0, and v else. */
+START_TEST(adjoint_of_a_stencil) {
+    enum { N = 11 };
+    device_start();
+    CUmodule module = load(LEVEL, "kernels.adl");
+    double r = 0.5, dr = 0, u[N], w[N], v[N], du[N] = {0}, dw[N] = {0}, dv[N];
+    double edu[N] = {0}, edw[N] = {0}, edv[N], edr = 0;
+    int64_t n = N;
+    for (int i = 0; i < N; i++) u[i] = i - 3, w[i] = i % 4 - 1, v[i] = 9, dv[i] = edv[i] = i + 1;
+    for (int i = 0; i < N; i++) {
+        int l = i ? i - 1 : 0, h = i < N - 1 ? i + 1 : N - 1;
+        if (w[i] <= 0) continue;
+        edw[i] += u[i] * u[i] * dv[i];
+        edu[i] += 2 * w[i] * u[i] * dv[i];
+        edu[l] += r * u[h] * dv[i];
+        edu[h] += r * u[l] * dv[i];
+        edr += u[l] * u[h] * dv[i];
+        edv[i] = 0;
+    }
+    CUdeviceptr mu = device_copy(u, sizeof u), mw = device_copy(w, sizeof w);
+    CUdeviceptr mv = device_copy(v, sizeof v), mdu = device_copy(du, sizeof du);
+    CUdeviceptr mdw = device_copy(dw, sizeof dw), mdv = device_copy(dv, sizeof dv);
+    CUdeviceptr mdr = device_copy(&dr, sizeof dr);
+    launch(module, "stencil_adjoint", (unsigned[]){3, 1, 1}, (unsigned[]){4, 1, 1},
+           (void *[]){&n, &n, &r, &mu, &mdu, &mw, &mdw, &mv, &mdv, &mdr});
+    device_read(du, mdu, sizeof du);
+    device_read(dw, mdw, sizeof dw);
+    device_read(dv, mdv, sizeof dv);
+    device_read(&dr, mdr, sizeof dr);
+    ck_assert_double_eq(dr, edr);
+    for (int i = 0; i < N; i++) {
+        ck_assert_double_eq(du[i], edu[i]);
+        ck_assert_double_eq(dw[i], edw[i]);
+        ck_assert_double_eq(dv[i], edv[i]);
+    }
+    device_stop();
+}
+END_TEST
+
+/* D = (C + 3 x y) C, so dC = (2 C + 3 x y) dD, dx = 3 sum y C dD, dy = 3 sum x C dD. */
+START_TEST(adjoint_in_two_dimensions) {
+    enum { N = 3, M = 5 };
+    device_start();
+    CUmodule module = load(LEVEL, "kernels.adl");
+    double x[N], y[M], C[N][M], D[N][M], dx[N] = {0}, dy[M] = {0}, dC[N][M], dD[N][M];
+    double ex[N] = {0}, ey[M] = {0};
+    int64_t n = N, m = M;
+    for (int i = 0; i < N; i++) x[i] = i + 1;
+    for (int j = 0; j < M; j++) y[j] = j - 2;
+    for (int i = 0; i < N * M; i++) {
+        C[i / M][i % M] = i - 6;
+        dC[i / M][i % M] = 1;
+        D[i / M][i % M] = 0;
+        dD[i / M][i % M] = i % 4;
+        ex[i / M] += 3 * y[i % M] * C[i / M][i % M] * (i % 4);
+        ey[i % M] += 3 * x[i / M] * C[i / M][i % M] * (i % 4);
+    }
+    CUdeviceptr mx = device_copy(x, sizeof x), my = device_copy(y, sizeof y);
+    CUdeviceptr mC = device_copy(C, sizeof C), mD = device_copy(D, sizeof D);
+    CUdeviceptr mdx = device_copy(dx, sizeof dx), mdy = device_copy(dy, sizeof dy);
+    CUdeviceptr mdC = device_copy(dC, sizeof dC), mdD = device_copy(dD, sizeof dD);
+    launch(module, "outer_adjoint", (unsigned[]){2, 2, 1}, (unsigned[]){4, 2, 1},
+           (void *[]){&n, &m, &n, &m, &mx, &mdx, &my, &mdy, &mC, &mdC, &mD, &mdD});
+    device_read(dx, mdx, sizeof dx);
+    device_read(dy, mdy, sizeof dy);
+    device_read(dC, mdC, sizeof dC);
+    device_read(dD, mdD, sizeof dD);
+    for (int i = 0; i < N; i++) ck_assert_double_eq(dx[i], ex[i]);
+    for (int j = 0; j < M; j++) ck_assert_double_eq(dy[j], ey[j]);
+    for (int i = 0; i < N * M; i++) {
+        ck_assert_double_eq(dC[i / M][i % M],
+                            1 + (2 * C[i / M][i % M] + 3 * x[i / M] * y[i % M]) * (i % 4));
+        ck_assert_double_eq(dD[i / M][i % M], 0);
+    }
+    device_stop();
+}
+END_TEST
+
+/* y = p(x)^2, p of degree i with all coefficients 1; what a loop keeps lies in the invocation's
+   memory, and more than fits there stops the kernel. */
+START_TEST(adjoint_of_a_loop) {
+    enum { N = 9 };
+    device_start();
+    CUmodule module = load(LEVEL, "kernels.adl");
+    double x[N], y[N], dx[N] = {0}, dy[N];
+    int64_t n = N;
+    for (int i = 0; i < N; i++) x[i] = i % 3 - 0.5, y[i] = 0, dy[i] = i + 1;
+    CUdeviceptr mx = device_copy(x, sizeof x), my = device_copy(y, sizeof y);
+    CUdeviceptr mdx = device_copy(dx, sizeof dx), mdy = device_copy(dy, sizeof dy);
+    launch(module, "powers_adjoint", (unsigned[]){2, 1, 1}, (unsigned[]){5, 1, 1},
+           (void *[]){&n, &n, &mx, &mdx, &my, &mdy});
+    device_read(y, my, sizeof y);
+    device_read(dx, mdx, sizeof dx);
+    for (int i = 0; i < N; i++) {
+        double p = 1, slope = 0;
+        for (int k = 0; k < i; k++) slope = slope * x[i] + p, p = p * x[i] + 1;
+        ck_assert_double_le(fabs(y[i] - p * p), 1e-13 * p * p);
+        ck_assert_double_le(fabs(dx[i] - 2 * p * slope * dy[i]), 1e-12 * fabs(p * slope * dy[i]));
+    }
+    static const double many[400];
+    CUdeviceptr large[4];
+    for (int i = 0; i < 4; i++) large[i] = device_copy(many, sizeof many);
+    n = 400;
+    ck_assert_int_eq(device_run(device_kernel(module, "powers_adjoint"), 4, 100,
+                                (void *[]){&n, &n, &large[0], &large[1], &large[2], &large[3]}),
+                     CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert_ptr_nonnull(strstr(ptxsim_message(), ": trap (powers_adjoint"));
+    device_stop();
+}
+END_TEST
+
+static unsigned count(const char *text, const char *entry, const char *word) {
+    const char *at = strstr(text, entry), *end = at ? strstr(at, "\n}") : NULL;
+    unsigned n = 0;
+    ck_assert_ptr_nonnull(end);
+    while ((at = strstr(at, word)) && at < end) n++, at++;
+    return n;
+}
+
+/* Of axpy's adjoint only the one number that all add to; of the stencil's that and three reads. */
+START_TEST(atomics_where_several_add) {
+    int status;
+    char *text = run_dslc("--emit=ptx", "kernels.adl", &status);
+    ck_assert_msg(status == 0, "%s", text);
+    ck_assert_uint_eq(count(text, ".entry axpy(", "atom."), 0);
+    ck_assert_uint_eq(count(text, ".entry axpy_adjoint(", "atom."), 1);
+    ck_assert_uint_eq(count(text, ".entry stencil_adjoint(", "atom."), 4);
+    ck_assert_uint_eq(count(text, ".entry outer_adjoint(", "atom."), 4);
+    free(text);
+}
+END_TEST
+
 START_TEST(derivatives_within) {
     device_start();
     CUmodule module = load(LEVEL, "kernels.adl");
@@ -237,8 +403,11 @@ START_TEST(functions) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const levelled[] = {one_dimension, barriers_in_loops,         more_dimensions,
-                                     atomics,       rows_calls_and_early_ends, derivatives_within};
+    const TTest *const levelled[] = {
+        one_dimension,    barriers_in_loops,         more_dimensions,
+        atomics,          rows_calls_and_early_ends, derivatives_within,
+        adjoint_of_axpy,  adjoint_of_a_stencil,      adjoint_in_two_dimensions,
+        adjoint_of_a_loop};
     Suite *suite = suite_create("ptx-kernels");
     TCase *tcase = tcase_create("kernels");
     tcase_set_timeout(tcase, 60);
@@ -246,6 +415,7 @@ int main(int argc, char **argv) {
         tcase_add_loop_test(tcase, levelled[i], 0, sizeof levels / sizeof *levels);
     tcase_add_test(tcase, failed_checks_stop_a_kernel);
     tcase_add_test(tcase, functions);
+    tcase_add_test(tcase, atomics_where_several_add);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     if (argc > 1) srunner_set_fork_status(runner, CK_NOFORK);

@@ -121,11 +121,13 @@ static Val join(Body *b, IrType type, const Val *a, LLVMBasicBlockRef from_a, co
         val.version = a->root ? a->root->version : 0;
         return val;
     }
+    if (a->dims[0] != other->dims[0])
+        ptx_refuse(b->g, "which tape a value is depends on a condition");
     LLVMValueRef phi = LLVMBuildPhi(e->b, LLVMTypeOf(a->at), "");
     LLVMValueRef values[] = {a->at, other->at};
     LLVMBasicBlockRef from[] = {from_a, from_b};
     LLVMAddIncoming(phi, values, from, 2);
-    return (Val){.at = phi};
+    return (Val){.at = phi, .dims = {a->dims[0]}};
 }
 
 static void yields(Body *b, const IrRegion *region, uint32_t from, Val *out) {
@@ -298,6 +300,63 @@ static void gen_call(Body *b, const IrInst *inst) {
     for (uint32_t k = 0; k < inst->nresults; k++) b->vals[inst->results[k]->id] = results[k];
 }
 
+/* ---- tapes: some memory of the invocation, and a height ---- */
+
+enum { TAPE_NUMBERS = 128 };
+
+static void gen_tape_new(Body *b, const IrInst *inst) {
+    Emit *e = &b->g->e;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(b->g->entry);
+    LLVMValueRef first = LLVMGetFirstInstruction(entry);
+    if (first) LLVMPositionBuilderBefore(e->b, first);
+    else LLVMPositionBuilderAtEnd(e->b, entry);
+    LLVMValueRef memory = LLVMBuildAlloca(e->b, LLVMArrayType2(e->i64, TAPE_NUMBERS), "tape");
+    LLVMPositionBuilderAtEnd(e->b, here);
+    b->vals[inst->results[0]->id] = (Val){.at = gen_int(e, 0), .dims = {memory}};
+}
+
+static LLVMValueRef tape_slot(Body *b, const Val *tape, LLVMValueRef height, uint32_t k) {
+    Emit *e = &b->g->e;
+    LLVMValueRef at = LLVMBuildAdd(e->b, height, gen_int(e, k), "");
+    return LLVMBuildInBoundsGEP2(e->b, e->i64, tape->dims[0], &at, 1, "");
+}
+
+static bool can_be_kept(Body *b, const IrValue *value) {
+    if (value->type->kind == IR_T_SCALAR) return true;
+    ptx_refuse(b->g, "an array that is kept for a reverse pass");
+    return false;
+}
+
+static void gen_tape_push(Body *b, const IrInst *inst) {
+    Emit *e = &b->g->e;
+    Val tape = *get(b, inst->operands[0]);
+    LLVMValueRef next = LLVMBuildAdd(e->b, tape.at, gen_int(e, inst->noperands - 1), "");
+    check(b, LLVMBuildICmp(e->b, LLVMIntULE, next, gen_int(e, TAPE_NUMBERS), ""));
+    for (uint32_t k = 1; k < inst->noperands; k++) {
+        const IrValue *value = ir_resolve(inst->operands[k]);
+        if (!can_be_kept(b, value)) return;
+        LLVMBuildStore(e->b, emit_to_memory(e, value->type->scalar, scalar(b, value)),
+                       tape_slot(b, &tape, tape.at, k - 1));
+    }
+    tape.at = next;
+    b->vals[inst->results[0]->id] = tape;
+}
+
+static void gen_tape_pop(Body *b, const IrInst *inst) {
+    Emit *e = &b->g->e;
+    Val tape = *get(b, inst->operands[0]);
+    tape.at = LLVMBuildSub(e->b, tape.at, gen_int(e, inst->nresults - 1), "");
+    for (uint32_t k = 1; k < inst->nresults; k++) {
+        if (!can_be_kept(b, inst->results[k])) return;
+        IrScalar type = inst->results[k]->type->scalar;
+        LLVMValueRef load = LLVMBuildLoad2(e->b, emit_memory_type(e, type),
+                                           tape_slot(b, &tape, tape.at, k - 1), "");
+        set_scalar(b, inst->results[k], emit_from_memory(e, type, load));
+    }
+    b->vals[inst->results[0]->id] = tape;
+}
+
 /* ---- what knows of blocks ---- */
 
 static LLVMValueRef special(Ptx *g, const char *what, const IrInst *inst) {
@@ -344,14 +403,107 @@ static void gen_atomic_add(Body *b, const IrInst *inst) {
     b->vals[inst->results[0]->id] = written(x);
 }
 
+/* ---- accumulators ---- */
+
+/* The dimensions of the launch of which VALUE is the invocation's own index, as bits. */
+static unsigned own_dimension(const IrValue *value) {
+    const IrInst *def = ir_resolve((IrValue *)value)->def;
+    int64_t dim;
+    bool own = def && def->op == IR_RUNTIME && strcmp(def->text, "adl__device_index") == 0;
+    return own && ir_const_int(def->operands[0], &dim) ? 1U << dim : 0;
+}
+
+typedef struct Additions {
+    const IrValue *acc;
+    const IrInst *first;
+    bool alike; /* all at the place of the first */
+} Additions;
+
+static void look_at_addition(IrInst *inst, void *data) {
+    Additions *a = data;
+    for (uint32_t k = 0; k < inst->noperands; k++) {
+        if (ir_resolve(inst->operands[k]) != a->acc) continue;
+        if (inst->op != IR_ACC_ADD || k) a->alike = false;
+        else if (!a->first) a->first = inst;
+        if (!a->first || inst->noperands != a->first->noperands) a->alike = false;
+        for (uint32_t i = 1; a->alike && i + 1 < inst->noperands; i++)
+            a->alike = ir_resolve(inst->operands[i]) == ir_resolve(a->first->operands[i]);
+    }
+}
+
+/* Does no other invocation add to the cells of ACC that this one adds to? */
+static bool is_alone(Body *b, const IrInst *with, const IrValue *acc) {
+    Additions a = {.acc = acc, .alike = true};
+    ir_walk(with->regions[0], look_at_addition, &a);
+    unsigned own = 0;
+    for (uint32_t i = 1; a.first && i + 1 < a.first->noperands; i++)
+        own |= own_dimension(a.first->operands[i]);
+    return a.alike && own == (1U << b->g->rank) - 1;
+}
+
+static void gen_with_acc(Body *b, const IrInst *inst) {
+    const IrRegion *body = inst->regions[0];
+    for (uint32_t k = 0; k < body->nparams; k++) {
+        const Val *init = current(b, inst->operands[k]);
+        if (!init->root) ptx_refuse(b->g, "a number that many parts add to");
+        if (*b->g->error) return;
+        Val acc = written(init);
+        acc.alone = is_alone(b, inst, body->params[k]);
+        b->vals[body->params[k]->id] = acc;
+    }
+    gen_region(b, body);
+    if (*b->g->error) return;
+    yields(b, body, 0, ARENA_ARRAY(b->g->arena, Val, inst->nresults + 1));
+    for (uint32_t k = 0; k < inst->nresults; k++)
+        b->vals[inst->results[k]->id] = k < body->nparams
+                                            ? written(get(b, body->params[k]))
+                                            : *get(b, body->last->operands[k - body->nparams]);
+}
+
+/* Adds V to the cell AT. */
+static void add_to(Body *b, LLVMValueRef at, IrScalar type, LLVMValueRef v, bool alone) {
+    Emit *e = &b->g->e;
+    if (!alone) {
+        LLVMBuildAtomicRMW(e->b, LLVMAtomicRMWBinOpFAdd, at, v, LLVMAtomicOrderingMonotonic, false);
+        return;
+    }
+    LLVMValueRef old = LLVMBuildLoad2(e->b, emit_type(e, type), at, "");
+    LLVMBuildStore(e->b, LLVMBuildFAdd(e->b, old, v, ""), at);
+}
+
+static void gen_acc_add(Body *b, const IrInst *inst) {
+    const IrValue *acc = ir_resolve(inst->operands[0]);
+    const IrValue *v = ir_resolve(inst->operands[inst->noperands - 1]);
+    if (v->type->kind != IR_T_SCALAR) {
+        ptx_refuse(b->g, "a part of an array is added as a whole");
+        return;
+    }
+    const Val *x = get(b, acc);
+    LLVMValueRef at = address(b, x, acc->type, inst->noperands - 2, inst->operands + 1);
+    add_to(b, at, v->type->scalar, scalar(b, v), x->alone);
+}
+
+static LLVMValueRef own_index(Ptx *g, const IrInst *inst) {
+    LLVMValueRef before = emit_size_mul(&g->e, special(g, "ctaid", inst), special(g, "ntid", inst));
+    return emit_size_add(&g->e, before, special(g, "tid", inst));
+}
+
+static void gen_own_index(Body *b, const IrInst *inst) {
+    set_scalar(b, inst->results[0], own_index(b->g, inst));
+}
+
 static void gen_runtime(Body *b, const IrInst *inst) {
     static const struct {
         const char *name, *special;
         void (*run)(Body *, const IrInst *);
     } rows[] = {
-        {"adl__device_local", "tid", NULL},       {"adl__device_block", "ctaid", NULL},
-        {"adl__device_size", "ntid", NULL},       {"adl__device_barrier", NULL, gen_barrier},
-        {"adl__device_shared", NULL, gen_shared}, {"adl__device_atomic_add", NULL, gen_atomic_add},
+        {"adl__device_local", "tid", NULL},
+        {"adl__device_block", "ctaid", NULL},
+        {"adl__device_index", NULL, gen_own_index},
+        {"adl__device_size", "ntid", NULL},
+        {"adl__device_barrier", NULL, gen_barrier},
+        {"adl__device_shared", NULL, gen_shared},
+        {"adl__device_atomic_add", NULL, gen_atomic_add},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(inst->text, rows[i].name) != 0) continue;
@@ -390,6 +542,11 @@ static void gen_inst(Body *b, const IrInst *inst) {
     case IR_CHECK_INDEX: gen_check_index(b, inst); return;
     case IR_FAIL: check(b, LLVMConstInt(b->g->e.i1, 0, false)); return;
     case IR_RUNTIME: gen_runtime(b, inst); return;
+    case IR_WITH_ACC: gen_with_acc(b, inst); return;
+    case IR_ACC_ADD: gen_acc_add(b, inst); return;
+    case IR_TAPE_NEW: gen_tape_new(b, inst); return;
+    case IR_TAPE_PUSH: gen_tape_push(b, inst); return;
+    case IR_TAPE_POP: gen_tape_pop(b, inst); return;
     default: break;
     }
     bool arrays = inst->nresults != 1 || inst->results[0]->type->kind != IR_T_SCALAR;

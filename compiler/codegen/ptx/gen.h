@@ -24,6 +24,7 @@ typedef struct Val {
     LLVMValueRef dims[IR_MAX_RANK];
     Root *root; /* of arrays */
     uint32_t version;
+    bool alone; /* of accumulators: no other invocation adds to the same cells */
 } Val;
 
 typedef struct Ptx {
@@ -32,6 +33,7 @@ typedef struct Ptx {
     const CodegenOptions *options;
     Arena *arena;
     LLVMValueRef entry;
+    uint32_t rank; /* indices of the kernel */
     LLVMBasicBlockRef trap; /* where failed checks go; NULL until needed */
     const char *missing;    /* a function of libdevice that is called */
     char **error;           /* the first one; then nothing that is made counts */

@@ -121,6 +121,7 @@ static bool ends_in(const char *name, const char *suffix) {
 static LLVMTypeRef param_type(const Ptx *g, const IrCParam *param) {
     bool pointer = param->kind == IR_C_ARRAY || param->kind == IR_C_MUT;
     if (param->kind == IR_C_SIZE) return g->e.i64;
+    if (param->kind == IR_C_OUT) return g->e.ptr;
     return pointer ? g->e.ptr : emit_memory_type(&g->e, param->type->scalar);
 }
 
@@ -163,6 +164,12 @@ static LLVMValueRef size_of_dim(Ptx *g, const IrExport *export, const IrCDim *di
     return LLVMTypeOf(size) == g->e.i64 ? size : LLVMBuildSExt(g->e.b, size, g->e.i64, "");
 }
 
+/* A derivative that is returned is added up over all invocations. */
+static void add_result(Ptx *g, unsigned place, const Val *result) {
+    LLVMBuildAtomicRMW(g->e.b, LLVMAtomicRMWBinOpFAdd, LLVMGetParam(g->entry, place), result->at,
+                       LLVMAtomicOrderingMonotonic, false);
+}
+
 static void gen_entry(Ptx *g, const IrExport *export) {
     Emit *e = &g->e;
     const IrFunc *func = export->func;
@@ -174,6 +181,7 @@ static void gen_entry(Ptx *g, const IrExport *export) {
             places[i] = count;
             types[count++] = e->i64;
         }
+    g->rank = count;
     for (uint32_t i = 0; i < n; i++)
         if (range_part(&export->params[i]) == NO_RANGE) {
             places[i] = count;
@@ -189,6 +197,8 @@ static void gen_entry(Ptx *g, const IrExport *export) {
     Val *results = ARENA_ARRAY(g->arena, Val, func->nresults + 1);
     for (uint32_t i = 0; i < n; i++) {
         const IrCParam *param = &export->params[i];
+        if (param->kind == IR_C_OUT && param->type->kind != IR_T_SCALAR)
+            ptx_refuse(g, "the derivative of an Active array (declare it Duplicated)");
         if (param->param < 0) continue;
         Val *arg = &args[param->param];
         LLVMValueRef given = LLVMGetParam(g->entry, places[i]);
@@ -216,6 +226,7 @@ static void gen_entry(Ptx *g, const IrExport *export) {
             mark(g, g->entry, places[i], "readonly");
         if (param->kind == IR_C_MUT && results[param->result].root != args[param->param].root)
             ptx_refuse(g, "%s ends as another array", param->name);
+        if (param->kind == IR_C_OUT) add_result(g, places[i], &results[param->result]);
     }
     LLVMBuildRetVoid(e->b);
     if (!g->trap) return;
