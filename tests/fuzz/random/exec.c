@@ -56,14 +56,20 @@ typedef struct Form {
     bool integer;
 } Form;
 
+/* The same, or, if NUDGED, one of its neighbours. */
+static double near_number_of(const char *name, const Setting *s, uint64_t k) {
+    double v = number_of(name, s->seed, k);
+    return s->nudged ? v * (1.0 + (k & 1 ? 0x1p-52 : -0x1p-52)) : v;
+}
+
 /* Scalars as arrays of rank 0. */
-static IrDatum argument(const Form *form, uint64_t seed) {
+static IrDatum argument(const Form *form, const Setting *s) {
     int64_t dims[3], count = 1;
     for (int k = 0; k < form->rank; k++) count *= dims[k] = form->dims[k];
-    if (!form->rank) return ir_datum_float(number_of(form->name, seed, 0));
+    if (!form->rank) return ir_datum_float(near_number_of(form->name, s, 0));
     IrDatum datum = ir_datum_array(form->integer ? IR_I64 : IR_F64, (uint32_t)form->rank, dims);
     for (int64_t i = 0; i < count; i++) {
-        double v = number_of(form->name, seed, (uint64_t)i);
+        double v = near_number_of(form->name, s, (uint64_t)i);
         ir_array_set(datum.as.array, i,
                      form->integer ? ir_datum_int((int64_t)(v * v * 4)) : ir_datum_float(v));
     }
@@ -123,7 +129,7 @@ static uint32_t make_arguments(Entry entry, const Setting *s, IrDatum *out) {
     Form forms[MAX_RESULTS];
     uint32_t n = entry_forms(entry, s, forms);
     for (uint32_t k = 0; k < n; k++) {
-        out[k] = argument(&forms[k], s->seed);
+        out[k] = argument(&forms[k], s);
         if (entry == RUN_BATCH && !strcmp(forms[k].name, "s")) set_lanes(s, out[k]);
     }
     return n;

@@ -14,6 +14,7 @@ typedef struct Setting {
     bool single;   /* has f32 */
     bool ordered;  /* no sum is so long that compiled code adds in another order */
     bool smooth;   /* finite differences make sense */
+    bool nudged;   /* its arguments are changed in their last bits */
     bool derived;  /* there are derivatives within, which passes may round otherwise */
 } Setting;
 
