@@ -66,12 +66,19 @@ bool unit_is_separate(const Unit *unit) {
     return o->command == COMMAND_COMPILE && o->emit == EMIT_OBJ && !unit->meets_requests;
 }
 
+static bool makes_objects(const Options *o) {
+    if (o->command != COMMAND_COMPILE) return false;
+    return o->emit == EMIT_DEFAULT || o->emit == EMIT_OBJ || o->emit == EMIT_ASM ||
+           o->emit == EMIT_LLVM || o->emit == EMIT_HEADER;
+}
+
 int unit_check(Unit *unit) {
     Session *s = unit->session;
     CheckOptions options = {.include_dirs = s->options.include_dirs.at,
                             .ninclude_dirs = s->options.include_dirs.len,
                             .stdlib_dir = unit->paths->stdlib,
                             .device = s->options.emit == EMIT_PTX,
+                            .objects = makes_objects(&s->options),
                             .open = unit_is_separate(unit),
                             .given = unit->given,
                             .ngiven = unit->ngiven,

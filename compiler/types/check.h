@@ -12,7 +12,8 @@ typedef struct CheckOptions {
     uint32_t ninclude_dirs;
     const char *stdlib_dir;
     bool remarks;
-    bool device; /* exports are kernels, for a device: what else is exported is left out */
+    bool device;  /* exports are kernels, for a device: what else is exported is left out */
+    bool objects; /* exports are C functions: kernels, which are none yet, are refused */
     bool open; /* leave `deferred` requests of functions of other modules open */
     /* Modules that are no files: they go before all others. */
     const GivenModule *given;

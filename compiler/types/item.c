@@ -124,7 +124,7 @@ static void check_fn(Items *it, AstFn *fn) {
                   fn->name.sym->text, fn->name.sym->text);
         return;
     }
-    if (fn->kernel && !c->options.device)
+    if (fn->kernel && c->options.objects)
         not_yet(it, fn->name.span, "an exported kernel, but with --emit=ptx,");
     else if ((fn->kernel != 0) == c->options.device)
         add_root(it, ROOT_EXPORT, fn->name.sym->text, inst, fn->doc, fn->name.span);
@@ -252,7 +252,7 @@ static void check_export(Items *it, AstExportOp *node) {
         fn_checker_end(&f);
         bool kernel = inst && kernel_behind(inst);
         bool split = kernel && inst->deriv && inst->deriv->part == DERIV_PART_FORWARD;
-        if (split || (kernel && !c->options.device)) {
+        if (kernel && (c->options.objects || (split && c->options.device))) {
             not_yet(it, names[i].span,
                     split ? "an exported `split` of a kernel"
                           : "an exported derivative of a kernel, but with --emit=ptx,");

@@ -5,6 +5,8 @@ number=0
 line() { number=$((number + 1)); echo "$1 $number - $2"; }
 
 export CFLAGS="-std=c11 -O1 -g -Wall -Wextra -Werror -I$ADL_SOURCE_DIR/runtime/include"
+# Programs for GPUs run on the simulator.
+export DRIVER="$ADL_BUILD_DIR/tests/ptxsim/.libs"
 export LIBS="-L$ADL_BUILD_DIR/.libs -Wl,-rpath,$ADL_BUILD_DIR/.libs -ladl"
 trial=$(mktemp -d)
 trap 'rm -rf "$trial"' EXIT
