@@ -15,7 +15,8 @@ typedef enum AdMode { AD_JVP, AD_GRAD, AD_PAIR } AdMode;
    the caller and goes back to it:
      forward (params..., tape) -> (results..., tape)
      reverse (tape, cotangents of active results...) -> (cotangents of active params..., tape)
-   OPTIONS say how many lanes there are: the cotangents of one stand behind those of the one before.
+   OPTIONS say how many lanes tangents and cotangents have; a pair of more than one has the forward
+   function of the pair without lanes.
    An active tape has a tape of tangents or cotangents, pushed and popped in step with it. */
 typedef struct AdRequest {
     AdMode mode;
@@ -45,6 +46,14 @@ IrFunc *ad_grad(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *o
                 uint32_t options);
 const AdRequest *ad_pair(Ad *ad, IrFunc *base, const uint8_t *in_active, const uint8_t *out_active,
                          uint32_t options);
+/* The type of tangents and cotangents of what has TYPE. */
+static inline IrType ad_tangent_type(const AdRequest *request, IrType type) {
+    return ir_type_with_lanes(request->base->module, type, ir_option_lanes(request->options));
+}
+/* A request with lanes whose base has values with lanes itself, being made of batched derivatives,
+   is met lane by lane (apart.c). */
+bool ad_needs_apart(const AdRequest *request);
+void ad_make_apart(Ad *ad, const AdRequest *request);
 /* Makes the body of FUNC, if it is a derivative that has none yet. */
 void ad_ensure(Ad *ad, IrFunc *func);
 void ad_report(Ad *ad, DiagCode code, Pos pos, const char *format, ...)
@@ -76,8 +85,8 @@ IrValue *ad_zero_for_nan(IrBuilder *b, IrValue *product, IrValue *none);
 
 /* ---- the mixed function ---- */
 
-/* A call in the mixed function: operands and results of a JVP of CALLEE, in as many lanes as the
-   function. */
+/* A call in the mixed function: operands and results of a JVP of CALLEE, with as many lanes as the
+   function's. */
 typedef struct MixedCall {
     IrFunc *callee;
     const uint8_t *in_active, *out_active;

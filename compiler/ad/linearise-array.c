@@ -11,7 +11,7 @@ static IrValue *same_with(Lin *l, const IrInst *inst, IrValue *first, IrValue *l
     for (uint32_t i = 0; i < inst->noperands; i++) operands[i] = primal_of(l, inst->operands[i]);
     operands[0] = first;
     if (last) operands[inst->noperands - 1] = last;
-    IrType type = inst->results[0]->type;
+    IrType type = tangent_type(l, inst->results[0]->type);
     IrInst *copy = irb_inst(l->b, inst->op, inst->noperands, operands, 1, &type, 0);
     copy->nints = inst->nints;
     copy->ints = inst->ints;
@@ -37,7 +37,7 @@ static void written(Lin *l, IrInst *inst) {
 /* PACK, CONCAT */
 static void joined(Lin *l, IrInst *inst) {
     IrValue **operands = ARENA_ARRAY(l->ad->arena, IrValue *, inst->noperands);
-    IrType type = inst->results[0]->type;
+    IrType type = tangent_type(l, inst->results[0]->type);
     bool any = false;
     for (uint32_t i = 0; i < inst->noperands; i++) any |= tangent_of(l, inst->operands[i]) != NULL;
     if (!any) return;
@@ -84,7 +84,7 @@ static void popped(Lin *l, IrInst *inst) {
     IrValue *tape = tangent_or_zero(l, inst->operands[0]);
     uint32_t n = 0, at = 1;
     for (uint32_t i = 1; i < inst->nresults; i++)
-        if (ad_carries(inst->results[i]->type)) types[n++] = inst->results[i]->type;
+        if (ad_carries(inst->results[i]->type)) types[n++] = tangent_type(l, inst->results[i]->type);
     if (!n) {
         set_tangent(l, inst->results[0], tape);
         return;

@@ -1,5 +1,5 @@
 /* Tangents of the operations with regions: each becomes one operation that gives the primal results
-   and, behind them, lane by lane, the tangents of the active ones. */
+   and, behind them, the tangents of the active ones. */
 #include "ad/linearise.h"
 
 #include "base/fatal.h"
@@ -28,19 +28,15 @@ static IrBuilder enter(Lin *l, IrRegion *region) {
 /* The tangents of INST's results with ACTIVE: COPY's from AT on. */
 static void bind_tangents(Lin *l, const IrInst *inst, IrInst *copy, const bool *active,
                           uint32_t at) {
-    for (; l->lane < l->lanes; l->lane++)
-        for (uint32_t i = 0; i < inst->nresults; i++)
-            if (active[i]) set_tangent(l, inst->results[i], copy->results[at++]);
-    l->lane = 0;
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (active[i]) set_tangent(l, inst->results[i], copy->results[at++]);
 }
 
 /* Puts tangents of FROM[i], N values, for which ACTIVE says so, zeros where there are none. */
 static void put_tangents(Lin *l, IrValue *const *from, uint32_t n, const bool *active,
                          Values *values) {
-    for (; l->lane < l->lanes; l->lane++)
-        for (uint32_t i = 0; i < n; i++)
-            if (active[i]) put(values, tangent_or_zero(l, from[i]));
-    l->lane = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (active[i]) put(values, tangent_or_zero(l, from[i]));
 }
 
 /* The results of INST: first the primal ones of COPY, tangents of those with ACTIVE behind. */
@@ -59,21 +55,20 @@ static bool *active_results(Lin *l, const IrInst *inst) {
     return active;
 }
 
-/* Types of the results, then of the active ones again in each lane. */
+/* Types of the results, then of the tangents of the active ones. */
 static IrType *doubled_types(Lin *l, const IrInst *inst, const bool *active, uint32_t *n) {
-    IrType *types = ARENA_ARRAY(l->ad->arena, IrType, (1 + l->lanes) * inst->nresults);
+    IrType *types = ARENA_ARRAY(l->ad->arena, IrType, 2 * inst->nresults);
     *n = 0;
     for (uint32_t i = 0; i < inst->nresults; i++) types[(*n)++] = inst->results[i]->type;
-    for (uint32_t lane = 0; lane < l->lanes; lane++)
-        for (uint32_t i = 0; i < inst->nresults; i++)
-            if (active[i]) types[(*n)++] = inst->results[i]->type;
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (active[i]) types[(*n)++] = tangent_type(l, inst->results[i]->type);
     return types;
 }
 
 /* Ends a region with what FROM yields and the tangents of the active ones. */
 static void yield_doubled(Lin *l, const IrRegion *from, const bool *active) {
     const IrInst *yield = from->last;
-    Values values = room(l, (1 + l->lanes) * yield->noperands);
+    Values values = room(l, 2 * yield->noperands);
     for (uint32_t i = 0; i < yield->noperands; i++) put(&values, primal_of(l, yield->operands[i]));
     put_tangents(l, yield->operands, yield->noperands, active, &values);
     irb_yield(l->b, values.n, values.at);
@@ -103,7 +98,7 @@ static bool needs_counter(const Lin *l, const IrInst *inst) {
 static void yield_loop(Lin *l, const IrInst *inst, IrInst *copy, const bool *active) {
     const IrInst *yield = inst->regions[0]->last;
     uint32_t first = inst->flags & IR_LOOP_EXIT ? 1 : 0;
-    Values values = room(l, (1 + l->lanes) * yield->noperands + 1);
+    Values values = room(l, 2 * yield->noperands + 1);
     for (uint32_t i = 0; i < yield->noperands; i++) put(&values, primal_of(l, yield->operands[i]));
     put_tangents(l, yield->operands + first, inst->nresults, active, &values);
     if (needs_counter(l, inst))
@@ -124,7 +119,7 @@ static void linearise_loop(Lin *l, IrInst *inst) {
     const IrRegion *from = inst->regions[0];
     uint32_t n = inst->nresults, at = n;
     bool *active = active_results(l, inst);
-    Values inits = room(l, (1 + l->lanes) * n + 1);
+    Values inits = room(l, 2 * n + 1);
     for (uint32_t i = 0; i < n; i++) active[i] |= is_active(l, from->params[1 + i]);
     for (uint32_t i = 0; i < n; i++) put(&inits, primal_of(l, inst->operands[1 + i]));
     put_tangents(l, inst->operands + 1, n, active, &inits);
@@ -139,14 +134,12 @@ static void linearise_loop(Lin *l, IrInst *inst) {
         body->params[1 + i]->type = from->params[1 + i]->type;
         copy->results[i]->type = inst->results[i]->type;
     }
-    for (; l->lane < l->lanes; l->lane++)
-        for (uint32_t i = 0; i < n; i++) {
-            if (!active[i]) continue;
-            body->params[1 + at]->type = from->params[1 + i]->type;
-            copy->results[at]->type = inst->results[i]->type;
-            bind_param(l, from->params[1 + i], body->params[1 + at++], true);
-        }
-    l->lane = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!active[i]) continue;
+        body->params[1 + at]->type = tangent_type(l, from->params[1 + i]->type);
+        copy->results[at]->type = tangent_type(l, inst->results[i]->type);
+        bind_param(l, from->params[1 + i], body->params[1 + at++], true);
+    }
     IrBuilder outer = enter(l, body);
     linearise_region(l, from);
     yield_loop(l, inst, copy, active);
@@ -167,17 +160,14 @@ static void linearise_build(Lin *l, IrInst *inst) {
     bool *active = active_results(l, inst);
     uint32_t n, k = 0;
     IrType *types = doubled_types(l, inst, active, &n);
-    Values operands = room(l, (1 + l->lanes) * inst->noperands);
+    Values operands = room(l, 2 * inst->noperands);
     int64_t *ranks = ARENA_ARRAY(l->ad->module->arena, int64_t, n);
     for (uint32_t i = 0; i < inst->noperands; i++) put(&operands, primal_of(l, inst->operands[i]));
     for (uint32_t i = 0; i < inst->nresults; i++) ranks[k++] = inst->ints[i];
-    for (uint32_t lane = 0; lane < l->lanes; lane++) {
-        uint32_t at = (uint32_t)inst->imm;
-        for (uint32_t i = 0; i < inst->nresults; i++) {
-            for (uint32_t d = 0; d < (uint32_t)inst->ints[i]; d++, at++)
-                if (active[i]) put(&operands, primal_of(l, inst->operands[at]));
-            if (active[i]) ranks[k++] = inst->ints[i];
-        }
+    for (uint32_t i = 0, at = (uint32_t)inst->imm; i < inst->nresults; i++) {
+        for (uint32_t d = 0; d < (uint32_t)inst->ints[i]; d++, at++)
+            if (active[i]) put(&operands, primal_of(l, inst->operands[at]));
+        if (active[i]) ranks[k++] = inst->ints[i];
     }
     IrInst *copy = irb_inst(l->b, IR_BUILD, operands.n, operands.at, n, types, 1);
     copy->imm = inst->imm;
@@ -195,7 +185,7 @@ static void linearise_sum(Lin *l, IrInst *inst) {
     bool *active = active_results(l, inst);
     uint32_t n, first = (uint32_t)inst->imm;
     IrType *types = doubled_types(l, inst, active, &n);
-    Values operands = room(l, (1 + l->lanes) * inst->noperands);
+    Values operands = room(l, 2 * inst->noperands);
     for (uint32_t i = 0; i < inst->noperands; i++) put(&operands, primal_of(l, inst->operands[i]));
     put_tangents(l, inst->operands + first, inst->nresults, active, &operands);
     IrInst *copy = irb_inst(l->b, IR_REDUCE, operands.n, operands.at, n, types, 1);
@@ -215,10 +205,8 @@ static void keep_outer(IrValue *value, void *data) {
     const Lin **pair = data;
     Lin *inner = (Lin *)pair[0];
     map_setp(&inner->primal, value, primal_of(pair[1], value));
-    for (uint32_t lane = 0; lane < inner->lanes; lane++) {
-        IrValue *tangent = map_getp(&pair[1]->tangent[lane], value);
-        if (tangent) map_setp(&inner->tangent[lane], value, tangent);
-    }
+    IrValue *tangent = tangent_of(pair[1], value);
+    if (tangent) map_setp(&inner->tangent, value, tangent);
 }
 
 /* A walk over INST's body that knows what the body takes from outside, and leaves no trace of the
@@ -227,7 +215,7 @@ static Lin walk_apart(const Lin *l, const IrInst *inst) {
     Lin inner = *l;
     const Lin *pair[] = {&inner, l};
     inner.primal = (Map){0};
-    for (uint32_t lane = 0; lane < l->lanes; lane++) inner.tangent[lane] = (Map){0};
+    inner.tangent = (Map){0};
     inner.is_again = true;
     for (uint32_t i = 0; i < inst->noperands; i++) keep_outer(inst->operands[i], pair);
     ir_captures(inst->regions[0], keep_outer, pair);
@@ -236,7 +224,7 @@ static Lin walk_apart(const Lin *l, const IrInst *inst) {
 
 static void end_apart(Lin *inner) {
     map_free(&inner->primal);
-    for (uint32_t lane = 0; lane < inner->lanes; lane++) map_free(&inner->tangent[lane]);
+    map_free(&inner->tangent);
 }
 
 /* The primal reduction. */
@@ -258,27 +246,22 @@ static IrValue *one_if(Lin *l, IrValue *condition, IrScalar type) {
     return irb_select(l->b, condition, irb_scalar_const(l->b, type, 0, 1), irb_zero(l->b, type));
 }
 
-/* 1 if VALUE ties with what was FOUND, and its tangents if it does, else zeros. */
+/* 1 if VALUE ties with what was FOUND, and its tangent if it does, else zeros. */
 static void put_tied(Lin *l, const IrValue *value, IrValue *found, Values *values) {
     IrValue *tied = ties(l, primal_of(l, value), found);
     put(values, one_if(l, tied, found->type->scalar));
-    for (; l->lane < l->lanes; l->lane++) {
-        IrValue *part = linear_select(l, tied, tangent_of(l, value), NULL);
-        put(values, part ? part : linear_zero(l, found));
-    }
-    l->lane = 0;
+    IrValue *part = linear_select(l, tied, tangent_of(l, value), NULL);
+    put(values, part ? part : linear_zero(l, found));
 }
 
 /* MIN, MAX: (sum of the tangents of those tied) / (number of those tied), in one more reduction. */
-static void extremum_tangents(Lin *l, IrInst *inst, uint32_t result, IrValue *found,
-                              IrValue **tangents) {
+static IrValue *extremum_tangent(Lin *l, IrInst *inst, uint32_t result, IrValue *found) {
     uint32_t n = (uint32_t)inst->imm;
-    IrType types[1 + IR_MAX_LANES];
-    Values operands = room(l, n + 1 + l->lanes), values = room(l, 1 + l->lanes);
-    for (uint32_t i = 0; i <= l->lanes; i++) types[i] = found->type;
+    IrType types[] = {found->type, tangent_type(l, found->type)};
+    Values operands = room(l, n + 2), values = room(l, 2);
     for (uint32_t i = 0; i < n; i++) put(&operands, primal_of(l, inst->operands[i]));
     put_tied(l, inst->operands[n + result], found, &operands);
-    IrInst *sum = irb_inst(l->b, IR_REDUCE, operands.n, operands.at, 1 + l->lanes, types, 1);
+    IrInst *sum = irb_inst(l->b, IR_REDUCE, operands.n, operands.at, 2, types, 1);
     sum->imm = inst->imm;
     sum->flags = IR_SUM;
     bind_params(l, inst->regions[0], sum->regions[0]);
@@ -287,13 +270,10 @@ static void extremum_tangents(Lin *l, IrInst *inst, uint32_t result, IrValue *fo
     put_tied(l, inst->regions[0]->last->operands[result], found, &values);
     irb_yield(l->b, values.n, values.at);
     *l->b = outer;
-    for (uint32_t lane = 0; lane < l->lanes; lane++) {
-        IrValue *whole = mark_linear(l, sum->results[1 + lane]);
-        tangents[lane] = linear_div(l, whole, sum->results[0]);
-    }
+    return linear_div(l, mark_linear(l, sum->results[1]), sum->results[0]);
 }
 
-/* PROD: a nest of loops that carries the product so far and its tangents, P; no division. */
+/* PROD: a nest of loops that carries the product so far and its tangent, P; no division. */
 static void linearise_product(Lin *l, IrInst *inst, uint32_t result, uint32_t depth,
                               IrValue *const *p, IrValue **out) {
     uint32_t n = (uint32_t)inst->imm;
@@ -301,39 +281,33 @@ static void linearise_product(Lin *l, IrInst *inst, uint32_t result, uint32_t de
         linearise_region(l, inst->regions[0]);
         IrValue *yield = inst->regions[0]->last->operands[result], *v = primal_of(l, yield);
         out[0] = irb_binary(l->b, IR_MUL, p[0], v);
-        for (; l->lane < l->lanes; l->lane++)
-            out[1 + l->lane] = linear_add(l, linear_mul(l, p[1 + l->lane], v),
-                                          linear_mul(l, tangent_of(l, yield), p[0]));
-        l->lane = 0;
+        out[1] = linear_add(l, linear_mul(l, p[1], v),
+                            linear_mul(l, tangent_of(l, yield), p[0]));
         return;
     }
-    IrInst *loop =
-        irb_loop(l->b, primal_of(l, inst->operands[depth]), 1 + l->lanes, p, false);
+    IrInst *loop = irb_loop(l->b, primal_of(l, inst->operands[depth]), 2, p, false);
     IrValue **params = loop->regions[0]->params;
     set_primal(l, inst->regions[0]->params[depth], params[0]);
-    for (uint32_t lane = 0; lane < l->lanes; lane++) mark_linear(l, params[2 + lane]);
+    mark_linear(l, params[2]);
     IrBuilder outer = enter(l, loop->regions[0]);
     linearise_product(l, inst, result, depth + 1, params + 1, out);
-    irb_yield(l->b, 1 + l->lanes, out);
+    irb_yield(l->b, 2, out);
     *l->b = outer;
     out[0] = loop->results[0];
-    for (uint32_t lane = 0; lane < l->lanes; lane++)
-        out[1 + lane] = mark_linear(l, loop->results[1 + lane]);
+    out[1] = mark_linear(l, loop->results[1]);
 }
 
-static void product_tangents(Lin *l, IrInst *inst, uint32_t result, IrValue **tangents) {
+static IrValue *product_tangent(Lin *l, IrInst *inst, uint32_t result) {
     const IrValue *init = inst->operands[(uint32_t)inst->imm + result];
-    IrValue *start[1 + IR_MAX_LANES] = {primal_of(l, init)}, *out[1 + IR_MAX_LANES];
-    for (; l->lane < l->lanes; l->lane++) start[1 + l->lane] = tangent_or_zero(l, init);
-    l->lane = 0;
+    IrValue *start[] = {primal_of(l, init), tangent_or_zero(l, init)}, *out[2];
     linearise_product(l, inst, result, 0, start, out);
-    for (uint32_t lane = 0; lane < l->lanes; lane++) tangents[lane] = out[1 + lane];
+    return out[1];
 }
 
 static void linearise_other(Lin *l, IrInst *inst) {
     copy_apart(l, inst);
     for (uint32_t i = 0; i < inst->nresults; i++) {
-        IrValue *found = primal_of(l, inst->results[i]), *tangents[IR_MAX_LANES];
+        IrValue *found = primal_of(l, inst->results[i]), *tangent;
         if (!is_active(l, inst->results[i])) continue;
         if (found->type->rank) {
             ad_report(l->ad, DIAG_NOT_IMPLEMENTED, inst->pos,
@@ -342,12 +316,10 @@ static void linearise_other(Lin *l, IrInst *inst) {
             return;
         }
         Lin inner = walk_apart(l, inst);
-        if (inst->flags == IR_PROD) product_tangents(&inner, inst, i, tangents);
-        else extremum_tangents(&inner, inst, i, found, tangents);
+        if (inst->flags == IR_PROD) tangent = product_tangent(&inner, inst, i);
+        else tangent = extremum_tangent(&inner, inst, i, found);
         end_apart(&inner);
-        for (; l->lane < l->lanes; l->lane++)
-            set_tangent(l, inst->results[i], tangents[l->lane]);
-        l->lane = 0;
+        set_tangent(l, inst->results[i], tangent);
     }
 }
 
@@ -358,13 +330,12 @@ void linearise_reduce(Lin *l, IrInst *inst) {
 
 /* ---- accumulators ---- */
 
-/* The types of PARTS results of INST from FIRST on, then of those with ACTIVE in each lane. */
+/* The types of PARTS results of INST from FIRST on, then of the tangents of those with ACTIVE. */
 static void add_types(const Lin *l, const IrInst *inst, uint32_t first, uint32_t parts,
                       const bool *active, IrType *types, uint32_t *n) {
     for (uint32_t i = 0; i < parts; i++) types[(*n)++] = inst->results[first + i]->type;
-    for (uint32_t lane = 0; lane < l->lanes; lane++)
-        for (uint32_t i = 0; i < parts; i++)
-            if (active[first + i]) types[(*n)++] = inst->results[first + i]->type;
+    for (uint32_t i = 0; i < parts; i++)
+        if (active[first + i]) types[(*n)++] = tangent_type(l, inst->results[first + i]->type);
 }
 
 /* The same for the results themselves: COPY's from *AT on. */
@@ -372,19 +343,16 @@ static void bind_part(Lin *l, const IrInst *inst, uint32_t first, uint32_t parts
                       const bool *active, IrInst *copy, uint32_t *at) {
     for (uint32_t i = 0; i < parts; i++)
         set_primal(l, inst->results[first + i], copy->results[(*at)++]);
-    for (; l->lane < l->lanes; l->lane++)
-        for (uint32_t i = 0; i < parts; i++)
-            if (active[first + i])
-                set_tangent(l, inst->results[first + i], copy->results[(*at)++]);
-    l->lane = 0;
+    for (uint32_t i = 0; i < parts; i++)
+        if (active[first + i]) set_tangent(l, inst->results[first + i], copy->results[(*at)++]);
 }
 
 static void linearise_with_acc(Lin *l, IrInst *inst) {
     const IrRegion *from = inst->regions[0];
     uint32_t n = inst->noperands, m = inst->nresults - n, at = 0, nresults = 0;
     bool *active = active_results(l, inst);
-    Values operands = room(l, (1 + l->lanes) * n), values = room(l, (1 + l->lanes) * m);
-    IrType *types = ARENA_ARRAY(l->ad->arena, IrType, (1 + l->lanes) * inst->nresults);
+    Values operands = room(l, 2 * n), values = room(l, 2 * m);
+    IrType *types = ARENA_ARRAY(l->ad->arena, IrType, 2 * inst->nresults);
     for (uint32_t i = 0; i < n; i++) active[i] |= is_active(l, from->params[i]);
     for (uint32_t i = 0; i < n; i++) put(&operands, primal_of(l, inst->operands[i]));
     put_tangents(l, inst->operands, n, active, &operands);
@@ -392,13 +360,11 @@ static void linearise_with_acc(Lin *l, IrInst *inst) {
     add_types(l, inst, n, m, active, types, &nresults);
     IrInst *copy = irb_inst(l->b, IR_WITH_ACC, operands.n, operands.at, nresults, types, 1);
     bind_params(l, from, copy->regions[0]);
-    for (; l->lane < l->lanes; l->lane++)
-        for (uint32_t i = 0; i < n; i++) {
-            IrType type = from->params[i]->type;
-            if (active[i])
-                set_tangent(l, from->params[i], ir_region_param(copy->regions[0], type, NULL));
-        }
-    l->lane = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        IrType type = tangent_type(l, from->params[i]->type);
+        if (active[i])
+            set_tangent(l, from->params[i], ir_region_param(copy->regions[0], type, NULL));
+    }
     IrBuilder outer = enter(l, copy->regions[0]);
     linearise_region(l, from);
     for (uint32_t i = 0; i < m; i++) put(&values, primal_of(l, from->last->operands[i]));

@@ -9,18 +9,11 @@ typedef struct Scalar {
     IrInst *inst;
     IrValue *x, *y, *z; /* primal operands and result; y may be NULL */
     IrValue *dx, *dy;
-    IrValue *once[3]; /* what all lanes share */
     IrScalar type;
 } Scalar;
 
 static IrValue *binary(Scalar *s, IrOp op, IrValue *x, IrValue *y) {
     return irb_binary(s->l->b, op, x, y);
-}
-
-/* In the first lane made, in the others found: value K of those that do not depend on the lane. */
-static IrValue *shared(Scalar *s, uint32_t k, IrOp op, IrValue *x, IrValue *y) {
-    if (!s->once[k]) s->once[k] = binary(s, op, x, y);
-    return s->once[k];
 }
 
 static IrValue *constant(Scalar *s, double value) {
@@ -42,29 +35,26 @@ static IrValue *product_and_sum(Scalar *s) {
 
 static IrValue *absolute(Scalar *s) {
     IrValue *zero = constant(s, 0);
-    IrValue *below = shared(s, 0, IR_LT, s->x, zero), *at = shared(s, 1, IR_EQ, s->x, zero);
+    IrValue *below = binary(s, IR_LT, s->x, zero), *at = binary(s, IR_EQ, s->x, zero);
     IrValue *up = linear_select(s->l, at, NULL, s->dx);
     return linear_select(s->l, below, linear_neg(s->l, s->dx), up);
 }
 
 /* C1: x wins or is NaN; C2: the same for y; both or neither is a tie. */
 static IrValue *extremum(Scalar *s, IrOp better) {
-    if (!s->once[0]) {
-        IrValue *x_wins = binary(s, better, s->x, s->y), *y_wins = binary(s, better, s->y, s->x);
-        s->once[0] = binary(s, IR_OR, x_wins, binary(s, IR_NE, s->x, s->x));
-        s->once[1] = binary(s, IR_OR, y_wins, binary(s, IR_NE, s->y, s->y));
-    }
-    IrValue *c1 = s->once[0], *c2 = s->once[1];
+    IrValue *x_wins = binary(s, better, s->x, s->y), *y_wins = binary(s, better, s->y, s->x);
+    IrValue *c1 = binary(s, IR_OR, x_wins, binary(s, IR_NE, s->x, s->x));
+    IrValue *c2 = binary(s, IR_OR, y_wins, binary(s, IR_NE, s->y, s->y));
     IrValue *half = linear_mul(s->l, linear_add(s->l, s->dx, s->dy), constant(s, 0.5));
     IrValue *one = linear_select(s->l, c1, s->dx, s->dy);
-    return linear_select(s->l, shared(s, 2, IR_XOR, c1, c2), one, half);
+    return linear_select(s->l, binary(s, IR_XOR, c1, c2), one, half);
 }
 
 static IrValue *modulo(Scalar *s) {
     if (!s->dy) return s->dx;
-    IrValue *ratio = shared(s, 0, IR_DIV, s->x, s->y);
-    if (!s->once[1]) s->once[1] = irb_math(s->l->b, IR_MATH_FLOOR, &ratio);
-    return linear_sub(s->l, s->dx, linear_mul(s->l, s->dy, s->once[1]));
+    IrValue *ratio = binary(s, IR_DIV, s->x, s->y);
+    IrValue *floored = irb_math(s->l->b, IR_MATH_FLOOR, &ratio);
+    return linear_sub(s->l, s->dx, linear_mul(s->l, s->dy, floored));
 }
 
 /* n x**(n-1); 0 for n = 0. */
@@ -92,8 +82,7 @@ static IrValue *power(Scalar *s) {
     bool is_known = ir_const_int(s->y, &known);
     if (is_known && known == 0) return NULL;
     if (is_known && known == 1) return s->dx;
-    if (!s->once[0]) s->once[0] = power_slope(s);
-    return linear_mul(s->l, s->dx, s->once[0]);
+    return linear_mul(s->l, s->dx, power_slope(s));
 }
 
 static IrValue *selected(Scalar *s) {
@@ -104,15 +93,27 @@ static IrValue *converted(Scalar *s) {
     return s->dx ? mark_linear(s->l, irb_cast(s->l->b, s->dx, s->type)) : NULL;
 }
 
-/* By its rule, in all lanes at once. */
+/* Side by side; where any has a tangent. */
+static IrValue *side_by_side(Scalar *s) {
+    IrValue *lanes[IR_MAX_LANES];
+    bool any = false;
+    for (uint32_t k = 0; k < s->inst->noperands; k++)
+        any |= tangent_of(s->l, s->inst->operands[k]) != NULL;
+    if (!any) return NULL;
+    for (uint32_t k = 0; k < s->inst->noperands; k++)
+        lanes[k] = tangent_or_zero(s->l, s->inst->operands[k]);
+    return mark_linear(s->l, irb_lanes(s->l->b, s->inst->noperands, lanes));
+}
+
+/* By its rule. */
 static void mathematical(Scalar *s) {
     Lin *l = s->l;
     IrMath fn = (IrMath)s->inst->imm;
     IrFunc *rule = l->ad->module->math_rules[fn][s->type == IR_F64];
-    IrValue *args[7] = {0}, *like[7] = {0}, *tangents[7 * IR_MAX_LANES] = {0};
-    IrValue *results[IR_MAX_LANES] = {0};
+    IrValue *args[7] = {0}, *like[7] = {0}, *tangents[7] = {0};
+    IrValue *result = NULL;
     uint32_t n = s->inst->noperands;
-    RuleCall call = {rule, args, like, tangents, results};
+    RuleCall call = {rule, args, like, tangents, &result};
     if (!rule) {
         ad_report(l->ad, DIAG_DERIV_NONE, s->inst->pos, "the function '%s' has no derivative",
                   ir_math_name(fn));
@@ -121,19 +122,15 @@ static void mathematical(Scalar *s) {
     for (uint32_t i = 0; i < n; i++) {
         args[i] = primal_of(l, s->inst->operands[i]);
         like[n + i] = args[i];
-        for (; l->lane < l->lanes; l->lane++)
-            tangents[l->lane * (2 * n + 1) + n + i] = tangent_of(l, s->inst->operands[i]);
-        l->lane = 0;
+        tangents[n + i] = tangent_of(l, s->inst->operands[i]);
     }
     args[2 * n] = s->z;
     CHECK_INTERNAL(rule->nparams == 2 * n + 1);
     linearise_rule(l, &call);
-    for (; l->lane < l->lanes; l->lane++)
-        set_tangent(l, s->inst->results[0], results[l->lane]);
-    l->lane = 0;
+    set_tangent(l, s->inst->results[0], result);
 }
 
-static IrValue *tangent_in_lane(Scalar *s) {
+static IrValue *tangent(Scalar *s) {
     switch ((int)s->inst->op) {
     case IR_NEG: return linear_neg(s->l, s->dx);
     case IR_ABS: return s->dx ? absolute(s) : NULL;
@@ -148,6 +145,9 @@ static IrValue *tangent_in_lane(Scalar *s) {
     case IR_MAX: return s->dx || s->dy ? extremum(s, IR_GT) : NULL;
     case IR_SELECT: return selected(s);
     case IR_CAST: return converted(s);
+    case IR_LANES: return side_by_side(s);
+    case IR_LANE: return s->dx ? mark_linear(s->l, irb_lane(s->l->b, s->dx, s->y)) : NULL;
+    case IR_LANE_SUM: return s->dx ? mark_linear(s->l, irb_lane_sum(s->l->b, s->dx)) : NULL;
     default: UNREACHABLE("no tangent for %s", ir_op_info(s->inst->op)->name);
     }
 }
@@ -162,10 +162,7 @@ void linearise_scalar(Lin *l, IrInst *inst) {
         mathematical(&s);
         return;
     }
-    for (; l->lane < l->lanes; l->lane++) {
-        s.dx = n > 0 ? tangent_of(l, inst->operands[0]) : NULL;
-        s.dy = n > 1 ? tangent_of(l, inst->operands[1]) : NULL;
-        set_tangent(l, inst->results[0], tangent_in_lane(&s));
-    }
-    l->lane = 0;
+    s.dx = n > 0 ? tangent_of(l, inst->operands[0]) : NULL;
+    s.dy = n > 1 ? tangent_of(l, inst->operands[1]) : NULL;
+    set_tangent(l, inst->results[0], tangent(&s));
 }

@@ -1,6 +1,7 @@
 /* Linearisation: walks over a function and writes the mixed one, where behind each instruction with
    an active result stand the instructions that map the tangents of its operands to that of the
-   result, in each lane.  A tangent that is known to be zero does not exist.
+   result.  A tangent that is known to be zero does not exist.  In a request with lanes the tangents
+   have them; the instructions are the same.
 
    Rules (of scalar functions and of functions with a custom derivative) are put in place by
    linearising their bodies in the tangent parameters, at tangents that are zero: being linear, a
@@ -29,18 +30,21 @@ void set_primal(Lin *l, const IrValue *value, IrValue *copy) {
 
 void set_tangent(Lin *l, const IrValue *value, IrValue *tangent) {
     if (!tangent) return;
+    uint32_t lanes = ir_scalar_lanes(value->type->scalar);
+    if (lanes > ir_scalar_lanes(tangent->type->scalar) && tangent->type->kind == IR_T_SCALAR)
+        tangent = irb_splat(l->b, tangent, lanes);
     mark_linear(l, tangent);
     if (!tangent->name && value->name && strlen(value->name) < 24)
         tangent->name = arena_printf(l->ad->module->arena, "d%s", value->name);
     if (tangent->type->kind == IR_T_ARRAY && !map_hasp(&l->mixed->partners, tangent))
         map_setp(&l->mixed->partners, tangent, primal_of(l, value));
-    map_setp(&l->tangent[l->lane], value, tangent);
+    map_setp(&l->tangent, value, tangent);
 }
 
 IrValue *linear_zero(Lin *l, IrValue *primal) {
     IrValue *zero;
     if (primal->type->kind == IR_T_TAPE) zero = irb_tape_new(l->b);
-    else zero = irb_zeros_like(l->b, primal);
+    else zero = irb_zeros_of(l->b, tangent_type(l, primal->type), primal);
     mark_zero(l, zero);
     if (zero->def->op == IR_BUILD) {
         for (IrInst *inst = zero->def->regions[0]->first; inst; inst = inst->next)
@@ -114,10 +118,17 @@ IrValue *linear_div(Lin *l, IrValue *x, IrValue *divisor) {
     return mark_linear(l, strong(l, irb_binary(l->b, IR_DIV, x, divisor), x, NULL));
 }
 
+/* A zero like TANGENT, a scalar. */
+static IrValue *zero_like(Lin *l, const IrValue *tangent) {
+    IrValue *zero = irb_zero(l->b, tangent->type->scalar);
+    mark_zero(l, zero);
+    return zero;
+}
+
 IrValue *linear_select(Lin *l, IrValue *c, IrValue *x, IrValue *y) {
     if (!x && !y) return NULL;
-    if (!x) x = linear_zero(l, y);
-    if (!y) y = linear_zero(l, x);
+    if (!x) x = zero_like(l, y);
+    if (!y) y = zero_like(l, x);
     return mark_linear(l, irb_select(l->b, c, x, y));
 }
 
@@ -184,8 +195,7 @@ static void check_covered(Lin *l, const IrFunc *callee, IrValue *const *tangents
     }
 }
 
-/* The results of a function with a rule are there; its tangents come from the rule.  TANGENTS and
-   RESULT_TANGENTS, here and below: those of a lane behind those of the lane before. */
+/* The results of a function with a rule are there; its tangents come from the rule. */
 static void apply_rule(Lin *l, const IrFunc *callee, IrValue *const *args,
                        IrValue *const *tangents, IrValue *const *results,
                        IrValue **result_tangents) {
@@ -193,21 +203,18 @@ static void apply_rule(Lin *l, const IrFunc *callee, IrValue *const *args,
     uint32_t n = rule->nparams, at = 0, k = 0;
     RuleCall call = {rule, ARENA_ARRAY(l->ad->arena, IrValue *, n),
                      ARENA_ARRAY(l->ad->arena, IrValue *, n),
-                     ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * n),
-                     ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * rule->nresults)};
+                     ARENA_ARRAY(l->ad->arena, IrValue *, n),
+                     ARENA_ARRAY(l->ad->arena, IrValue *, rule->nresults)};
     for (uint32_t i = 0; i < callee->nparams; i++) call.args[at++] = args[i];
     for (uint32_t i = 0; i < callee->nparams; i++) {
         if (!callee->rule_active[i]) continue;
         call.like[at] = args[i];
-        for (uint32_t lane = 0; lane < l->lanes; lane++)
-            call.tangents[lane * n + at] = tangents[lane * callee->nparams + i];
-        at++;
+        call.tangents[at++] = tangents[i];
     }
     for (uint32_t i = 0; i < callee->nresults && at < n; i++) call.args[at++] = results[i];
     linearise_rule(l, &call);
-    for (uint32_t i = 0; i < l->lanes * callee->nresults; i++)
-        result_tangents[i] =
-            ir_is_float(callee->results[i % callee->nresults]) ? call.results[k++] : NULL;
+    for (uint32_t i = 0; i < callee->nresults; i++)
+        result_tangents[i] = ir_is_float(callee->results[i]) ? call.results[k++] : NULL;
 }
 
 static bool any_tangent(IrValue *const *tangents, uint32_t n) {
@@ -223,34 +230,26 @@ static IrInst *call_with_rule(Lin *l, IrFunc *callee, IrValue *const *args,
     bool reversed = any && l->mixed->transposed && callee->reverse_rule;
     IrInst *call = linearise_primal_call(l, callee, args, reversed);
     check_covered(l, callee, tangents);
-    if (l->ad->failed) memset(out, 0, l->lanes * callee->nresults * sizeof *out);
+    if (l->ad->failed) memset(out, 0, callee->nresults * sizeof *out);
     else if (!reversed) apply_rule(l, callee, args, tangents, call->results, out);
-    for (uint32_t lane = 0; lane < l->lanes && reversed && !l->ad->failed; lane++)
-        linearise_reverse_rule(l, callee, args, tangents + lane * callee->nparams, call,
-                               out + lane * callee->nresults);
+    else linearise_reverse_rule(l, callee, args, tangents, call, out);
     return call;
 }
 
 static void linearise_ruled_call(Lin *l, IrInst *inst) {
     uint32_t n = inst->noperands;
     IrValue **args = ARENA_ARRAY(l->ad->arena, IrValue *, n);
-    IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * n);
-    IrValue **out = ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * inst->nresults);
+    IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, n);
+    IrValue **out = ARENA_ARRAY(l->ad->arena, IrValue *, inst->nresults);
     for (uint32_t i = 0; i < n; i++) args[i] = primal_of(l, inst->operands[i]);
-    for (; l->lane < l->lanes; l->lane++)
-        for (uint32_t i = 0; i < n; i++)
-            tangents[l->lane * n + i] = tangent_of(l, inst->operands[i]);
-    l->lane = 0;
+    for (uint32_t i = 0; i < n; i++) tangents[i] = tangent_of(l, inst->operands[i]);
     IrInst *call = call_with_rule(l, inst->func, args, tangents, out);
     for (uint32_t i = 0; i < inst->nresults; i++) {
         call->results[i]->name = inst->results[i]->name;
         set_primal(l, inst->results[i], call->results[i]);
     }
-    for (; l->lane < l->lanes; l->lane++)
-        for (uint32_t i = 0; i < inst->nresults; i++)
-            if (is_active(l, inst->results[i]))
-                set_tangent(l, inst->results[i], out[l->lane * inst->nresults + i]);
-    l->lane = 0;
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (is_active(l, inst->results[i])) set_tangent(l, inst->results[i], out[i]);
 }
 
 static bool has_no_body(const Ad *ad, const IrFunc *func) {
@@ -291,18 +290,15 @@ static void linearise_call(Lin *l, IrInst *inst) {
         copy_primal(l, inst);
         return;
     }
-    IrValue **operands = ARENA_ARRAY(l->ad->arena, IrValue *, n + l->lanes * nin);
-    IrType *types = ARENA_ARRAY(l->ad->arena, IrType, inst->nresults + l->lanes * nout);
+    IrValue **operands = ARENA_ARRAY(l->ad->arena, IrValue *, n + nin);
+    IrType *types = ARENA_ARRAY(l->ad->arena, IrType, inst->nresults + nout);
     uint32_t noperands = n;
     for (uint32_t i = 0; i < n; i++) operands[i] = primal_of(l, inst->operands[i]);
     for (uint32_t i = 0; i < inst->nresults; i++) types[i] = inst->results[i]->type;
-    for (; l->lane < l->lanes; l->lane++) {
-        for (uint32_t i = 0; i < n; i++)
-            if (in[i]) operands[noperands++] = tangent_or_zero(l, inst->operands[i]);
-        for (uint32_t i = 0; i < inst->nresults; i++)
-            if (out[i]) types[at++] = inst->results[i]->type;
-    }
-    l->lane = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (in[i]) operands[noperands++] = tangent_or_zero(l, inst->operands[i]);
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (out[i]) types[at++] = tangent_type(l, inst->results[i]->type);
     IrInst *call = irb_inst(l->b, IR_CALL, noperands, operands, at, types, 0);
     call->func = l->mixed->transposed ? callee : ad_jvp(l->ad, callee, in, out, l->mixed->options);
     MixedCall *info = ARENA_NEW(l->ad->arena, MixedCall);
@@ -313,10 +309,8 @@ static void linearise_call(Lin *l, IrInst *inst) {
         call->results[i]->name = inst->results[i]->name;
         set_primal(l, inst->results[i], call->results[i]);
     }
-    for (; l->lane < l->lanes; l->lane++)
-        for (uint32_t i = 0; i < inst->nresults; i++)
-            if (out[i]) set_tangent(l, inst->results[i], call->results[at++]);
-    l->lane = 0;
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (out[i]) set_tangent(l, inst->results[i], call->results[at++]);
 }
 
 /* What comes of a rule of the library stands where the rule is used. */
@@ -340,8 +334,7 @@ void linearise_inst(Lin *l, IrInst *inst) {
         linearise_control(l, inst);
     } else {
         copy_or_zero(l, inst);
-        for (; l->lane < l->lanes; l->lane++) linearise_array(l, inst);
-        l->lane = 0;
+        linearise_array(l, inst);
     }
 }
 
@@ -354,7 +347,7 @@ void linearise_region(Lin *l, const IrRegion *region) {
 
 static void free_lin(Lin *l) {
     map_free(&l->primal);
-    for (uint32_t lane = 0; lane < l->lanes; lane++) map_free(&l->tangent[lane]);
+    map_free(&l->tangent);
     bitset_free(&l->active);
 }
 
@@ -378,21 +371,17 @@ void linearise_rule(Lin *outer, RuleCall *call) {
     for (uint32_t i = 0; i < rule->nparams; i++) {
         IrValue *param = rule->body->params[i];
         set_primal(&l, param, call->args[i] ? call->args[i] : irb_zeros_like(l.b, call->like[i]));
-        for (; l.lane < l.lanes; l.lane++)
-            set_tangent(&l, param, call->tangents[l.lane * rule->nparams + i]);
-        l.lane = 0;
+        set_tangent(&l, param, call->tangents[i]);
         in[i] = call->tangents[i] != NULL;
     }
     for (uint32_t i = 0; i < rule->nresults; i++) out[i] = 1;
     vec_push(&ad->inlining, rule);
     ad_activity(ad, rule, in, out, &l.active);
     linearise_region(&l, rule->body);
-    for (; l.lane < l.lanes; l.lane++)
-        for (uint32_t i = 0; i < rule->nresults; i++) {
-            IrValue *yield = rule->body->last->operands[i];
-            call->results[l.lane * rule->nresults + i] =
-                is_active(&l, yield) ? tangent_of(&l, yield) : NULL;
-        }
+    for (uint32_t i = 0; i < rule->nresults; i++) {
+        IrValue *yield = rule->body->last->operands[i];
+        call->results[i] = is_active(&l, yield) ? tangent_of(&l, yield) : NULL;
+    }
     (void)vec_pop(&ad->inlining);
     l.b->pos = pos;
     free_lin(&l);
@@ -404,11 +393,11 @@ static void yield_all(Lin *l, const AdRequest *request, IrValue *const *results,
                       IrValue *const *tangents) {
     const IrFunc *base = request->base;
     uint32_t n = 0, nresults = base->nresults;
-    IrValue **values = ARENA_ARRAY(l->ad->arena, IrValue *, (1 + l->lanes) * nresults);
+    IrValue **values = ARENA_ARRAY(l->ad->arena, IrValue *, 2 * nresults);
     for (uint32_t i = 0; i < nresults; i++) values[n++] = results[i];
-    for (uint32_t i = 0; i < l->lanes * nresults; i++)
-        if (request->out_active[i % nresults])
-            values[n++] = tangents[i] ? tangents[i] : linear_zero(l, results[i % nresults]);
+    for (uint32_t i = 0; i < nresults; i++)
+        if (request->out_active[i])
+            values[n++] = tangents[i] ? tangents[i] : linear_zero(l, results[i]);
     irb_yield(l->b, n, values);
 }
 
@@ -421,12 +410,12 @@ static IrValue *whole_tangent(Lin *l, IrValue *primal, IrValue *tangent) {
 static void linearise_whole(Lin *l, const AdRequest *request, IrRegion *body) {
     IrFunc *base = request->base;
     uint32_t n = base->nparams, at = n;
-    IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * n);
-    IrValue **out = ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * base->nresults);
+    IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, n);
+    IrValue **out = ARENA_ARRAY(l->ad->arena, IrValue *, base->nresults);
     IrInst *call;
-    for (uint32_t i = 0; i < l->lanes * n; i++)
-        if (request->in_active[i % n])
-            tangents[i] = whole_tangent(l, body->params[i % n], body->params[at++]);
+    for (uint32_t i = 0; i < n; i++)
+        if (request->in_active[i])
+            tangents[i] = whole_tangent(l, body->params[i], body->params[at++]);
     if (base->rule) {
         call = call_with_rule(l, base, body->params, tangents, out);
     } else {
@@ -439,22 +428,17 @@ static void linearise_whole(Lin *l, const AdRequest *request, IrRegion *body) {
 static void linearise_body(Lin *l, const AdRequest *request, IrRegion *body) {
     const IrFunc *base = request->base;
     IrValue **results = ARENA_ARRAY(l->ad->arena, IrValue *, base->nresults);
-    IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, l->lanes * base->nresults);
+    IrValue **tangents = ARENA_ARRAY(l->ad->arena, IrValue *, base->nresults);
     uint32_t at = base->nparams;
     ad_activity(l->ad, base, request->in_active, request->out_active, &l->active);
     for (uint32_t i = 0; i < base->nparams; i++)
         set_primal(l, base->body->params[i], body->params[i]);
-    for (; l->lane < l->lanes; l->lane++)
-        for (uint32_t i = 0; i < base->nparams; i++)
-            if (request->in_active[i]) set_tangent(l, base->body->params[i], body->params[at++]);
-    l->lane = 0;
+    for (uint32_t i = 0; i < base->nparams; i++)
+        if (request->in_active[i]) set_tangent(l, base->body->params[i], body->params[at++]);
     linearise_region(l, base->body);
     IrValue **yields = base->body->last->operands;
     for (uint32_t i = 0; i < base->nresults; i++) results[i] = primal_of(l, yields[i]);
-    for (; l->lane < l->lanes; l->lane++)
-        for (uint32_t i = 0; i < base->nresults; i++)
-            tangents[l->lane * base->nresults + i] = tangent_of(l, yields[i]);
-    l->lane = 0;
+    for (uint32_t i = 0; i < base->nresults; i++) tangents[i] = tangent_of(l, yields[i]);
     yield_all(l, request, results, tangents);
 }
 

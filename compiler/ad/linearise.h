@@ -11,21 +11,21 @@ typedef struct Lin {
     IrBuilder *b;
     const IrFunc *base;
     Map primal;    /* value of base to its copy */
-    Map tangent[IR_MAX_LANES]; /* value of base to its tangent; absent: zero, in every lane */
-    uint32_t lanes, lane; /* how many; of which tangents are spoken of, 0 between instructions */
+    Map tangent;    /* value of base to its tangent; absent: zero */
+    uint32_t lanes; /* of all tangents; more than one only where the base has none itself */
     Bitset active; /* values of base */
     bool is_again; /* effects have happened already */
     bool is_rule;  /* primal values that depend on a tangent parameter are zero */
 } Lin;
 
 /* A rule's results are asked for at these arguments; TANGENTS: NULL where there is none, or the
-   tangent that stands behind a tangent parameter, those of a lane behind those of the one before. */
+   tangent that stands behind a tangent parameter. */
 typedef struct RuleCall {
     IrFunc *rule;
     IrValue **args; /* per parameter of the rule; NULL: a tangent parameter, which is zero */
     IrValue **like; /* for those: a value of the same sizes */
     IrValue **tangents;
-    IrValue **results; /* filled in, lane by lane: tangents of the rule's results, NULL: zero */
+    IrValue **results; /* filled in: tangents of the rule's results, NULL: zero */
 } RuleCall;
 
 void linearise_region(Lin *l, const IrRegion *region); /* all but the YIELD */
@@ -47,7 +47,11 @@ static inline IrValue *primal_of(const Lin *l, const IrValue *value) {
     return map_getp(&l->primal, value);
 }
 static inline IrValue *tangent_of(const Lin *l, const IrValue *value) {
-    return map_getp(&l->tangent[l->lane], value);
+    return map_getp(&l->tangent, value);
+}
+/* The type of tangents of what has TYPE. */
+static inline IrType tangent_type(const Lin *l, IrType type) {
+    return ir_type_with_lanes(l->ad->module, type, l->lanes);
 }
 static inline bool is_active(const Lin *l, const IrValue *value) {
     return bitset_has(&l->active, value->id);
@@ -60,7 +64,7 @@ void set_primal(Lin *l, const IrValue *value, IrValue *copy);
 void set_tangent(Lin *l, const IrValue *value, IrValue *tangent);
 /* The tangent, or zeros of the primal copy's sizes. */
 IrValue *tangent_or_zero(Lin *l, const IrValue *value);
-/* A linear zero like PRIMAL, a value of the mixed function. */
+/* A linear zero for PRIMAL, a value of the mixed function without lanes of its tangents. */
 IrValue *linear_zero(Lin *l, IrValue *primal);
 
 /* Linear arithmetic; NULL is zero, as operand and as result. */

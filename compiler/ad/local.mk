@@ -1,6 +1,6 @@
 # The files of compiler/ad, headers and tables included.
 libdslc_la_SOURCES += \
-  %D%/activity.c %D%/ad.h %D%/checkpoint.c %D%/clean.c %D%/cut.c %D%/depends.c \
+  %D%/activity.c %D%/ad.h %D%/apart.c %D%/checkpoint.c %D%/clean.c %D%/cut.c %D%/depends.c \
   %D%/forward.c %D%/internal.h %D%/keep.c \
   %D%/linearise-array.c %D%/linearise-control.c %D%/linearise-scalar.c \
   %D%/linearise.c %D%/linearise.h %D%/make.c %D%/needs.c %D%/plan.c %D%/plan.h \

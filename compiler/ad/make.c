@@ -129,8 +129,7 @@ void ad_make_grad(Ad *ad, const AdRequest *request, Mixed *mixed) {
     Transposer *t = &frame.t;
     const IrFunc *base = request->base;
     IrFunc *func = request->func;
-    uint32_t lanes = ir_option_lanes(request->options);
-    IrValue **values = ARENA_ARRAY(ad->arena, IrValue *, base->nresults + lanes * base->nparams);
+    IrValue **values = ARENA_ARRAY(ad->arena, IrValue *, base->nresults + base->nparams);
     begin(&frame, ad, request, mixed, SCOPE_FULL);
     if (!ad->failed) {
         uint32_t n = forward_sweep(&frame, func, values);
@@ -150,19 +149,20 @@ void ad_make_pair(Ad *ad, const AdRequest *request, Mixed *mixed) {
     Transposer *t = &frame.t;
     const IrFunc *base = request->base;
     IrFunc *func = request->func, *reverse = request->reverse;
-    uint32_t most = base->nresults + ir_option_lanes(request->options) * base->nparams + 1;
-    IrValue **values = ARENA_ARRAY(ad->arena, IrValue *, most);
+    IrValue **values =
+        ARENA_ARRAY(ad->arena, IrValue *, base->nresults + base->nparams + 1);
     begin(&frame, ad, request, mixed, SCOPE_SPLIT);
-    if (!ad->failed) {
+    if (!ad->failed && ir_option_lanes(request->options) == 1) {
         irb_at_end(&t->b, func->body);
         t->tape = request->threaded ? func->body->params[base->nparams] : irb_tape_new(&t->b);
         uint32_t n = forward_sweep(&frame, func, values);
         values[n++] = t->tape;
         irb_yield(&t->b, n, values);
-
+    }
+    if (!ad->failed) {
         irb_at_end(&t->b, reverse->body);
         t->tape = reverse->body->params[0];
-        n = reverse_sweep(&frame, reverse->body->params + 1, values);
+        uint32_t n = reverse_sweep(&frame, reverse->body->params + 1, values);
         if (request->threaded) values[n++] = t->tape;
         irb_yield(&t->b, n, values);
     }

@@ -58,7 +58,7 @@ void linearise_reverse_rule(Lin *l, const IrFunc *callee, IrValue *const *args,
     for (uint32_t i = 0; i < callee->nparams; i++)
         if (tangents[i]) operands[n++] = tangents[i];
     for (uint32_t i = 0; i < callee->nresults; i++)
-        if (ir_is_float(callee->results[i])) types[nout++] = callee->results[i];
+        if (ir_is_float(callee->results[i])) types[nout++] = tangent_type(l, callee->results[i]);
     IrInst *call = irb_inst(l->b, IR_CALL, n, operands, nout, types, 0);
     call->func = callee->reverse_rule;
     map_setp(&l->mixed->calls, call, rule_info(l, callee, tangents));
@@ -89,15 +89,31 @@ static IrValue *anything(Transposer *t, IrType type) {
     return build->results[0];
 }
 
-/* What is not wanted of the rule's results is left alone. */
+/* A value of the rule's results in each lane, put together. */
+static IrValue *together(Transposer *t, IrInst *const *calls, uint32_t lanes, uint32_t i) {
+    IrValue *all[IR_MAX_LANES];
+    for (uint32_t k = 0; k < lanes; k++) all[k] = calls[k]->results[i];
+    return irb_lanes(&t->b, lanes, all);
+}
+
+/* What is not wanted of the rule's results is left alone.  The rule, as it is written, takes one lane
+   at a time. */
 void transpose_rule(Transposer *t, IrInst *inst, const MixedCall *info) {
     IrFunc *rule = info->callee;
     uint32_t n = rule->nparams - inst->nresults, at = n;
     IrValue **operands = ARENA_ARRAY(t->ad->arena, IrValue *, rule->nparams);
     for (uint32_t i = 0; i < n; i++)
         operands[i] = info->uses[i] ? now_of(t, inst->operands[i]) : anything(t, rule->params[i]);
-    for (uint32_t i = 0; i < inst->nresults; i++) operands[n + i] = ct_value(t, inst->results[i]);
-    IrInst *call = irb_call(&t->b, rule, operands);
+    IrValue **seeds = ARENA_ARRAY(t->ad->arena, IrValue *, inst->nresults);
+    IrInst *calls[IR_MAX_LANES];
+    uint32_t lanes = ir_option_lanes(t->options);
+    for (uint32_t i = 0; i < inst->nresults; i++) seeds[i] = ct_value(t, inst->results[i]);
+    for (uint32_t k = 0; k < lanes; k++) {
+        for (uint32_t i = 0; i < inst->nresults; i++)
+            operands[n + i] = irb_lane(&t->b, seeds[i], irb_int(&t->b, k));
+        calls[k] = irb_call(&t->b, rule, operands);
+    }
     for (uint32_t i = 0; i < rule->nresults; i++)
-        if (info->in_active[i]) ct_add_given(t, inst->operands[at++], call->results[i]);
+        if (info->in_active[i])
+            ct_add_given(t, inst->operands[at++], together(t, calls, lanes, i));
 }

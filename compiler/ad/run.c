@@ -40,8 +40,7 @@ typedef struct Signature {
 
 static Signature signature_new(Ad *ad, const AdRequest *request) {
     const IrFunc *base = request->base;
-    uint32_t lanes = ir_option_lanes(request->options);
-    uint32_t room = (1 + lanes) * (base->nparams + base->nresults) + 1;
+    uint32_t room = 2 * (base->nparams + base->nresults) + 1;
     return (Signature){ARENA_ARRAY(ad->arena, IrType, room),
                        ARENA_ARRAY(ad->arena, const char *, room), 0};
 }
@@ -55,11 +54,13 @@ static void add_types(Signature *signature, uint32_t n, const IrType *types,
     }
 }
 
-/* The active ones, for each lane. */
+/* The active ones, with lanes. */
 static void add_lanes(Signature *signature, const AdRequest *request, uint32_t n,
                       const IrType *types, const uint8_t *which) {
-    for (uint32_t lane = ir_option_lanes(request->options); lane > 0; lane--)
-        add_types(signature, n, types, NULL, which);
+    uint32_t first = signature->n;
+    add_types(signature, n, types, NULL, which);
+    for (uint32_t i = first; i < signature->n; i++)
+        signature->types[i] = ad_tangent_type(request, signature->types[i]);
 }
 
 static void add_tape(Ad *ad, Signature *signature) {
@@ -86,11 +87,17 @@ static IrFunc *func_new(Ad *ad, AdRequest *request, const char *suffix, const Si
 static void make_pair_funcs(Ad *ad, AdRequest *request) {
     const IrFunc *base = request->base;
     Signature in = signature_new(ad, request), out = signature_new(ad, request);
-    add_types(&in, base->nparams, base->params, base->param_names, NULL);
-    add_tape(ad, &in);
-    add_types(&out, base->nresults, base->results, NULL, NULL);
-    add_tape(ad, &out);
-    request->func = func_new(ad, request, "forward", &in, &out);
+    if (ir_option_lanes(request->options) > 1) {
+        request->func = ad_pair(ad, request->base, request->in_active, request->out_active,
+                                ir_options_without_lanes(request->options))
+                            ->func;
+    } else {
+        add_types(&in, base->nparams, base->params, base->param_names, NULL);
+        add_tape(ad, &in);
+        add_types(&out, base->nresults, base->results, NULL, NULL);
+        add_tape(ad, &out);
+        request->func = func_new(ad, request, "forward", &in, &out);
+    }
     in.n = out.n = 0;
     add_tape(ad, &in);
     add_lanes(&in, request, base->nresults, base->results, request->out_active);
@@ -144,7 +151,7 @@ static void give_body(IrFunc *func) {
         ir_region_param(func->body, func->params[i], func->param_names[i]);
 }
 
-/* A function that is in no module: parameters, then the tangents of the active ones in each lane. */
+/* A function that is in no module: parameters, then the tangents of the active ones. */
 static IrFunc *scratch_func(Ad *ad, const AdRequest *request) {
     const IrFunc *base = request->base;
     IrFunc *func = ARENA_NEW(ad->module->arena, IrFunc);
@@ -154,9 +161,9 @@ static IrFunc *scratch_func(Ad *ad, const AdRequest *request) {
     func->body = ir_region_new(func, NULL);
     for (uint32_t i = 0; i < base->nparams; i++)
         ir_region_param(func->body, base->params[i], base->param_names[i]);
-    for (uint32_t lane = ir_option_lanes(request->options); lane > 0; lane--)
-        for (uint32_t i = 0; i < base->nparams; i++)
-            if (request->in_active[i]) ir_region_param(func->body, base->params[i], NULL);
+    for (uint32_t i = 0; i < base->nparams; i++)
+        if (request->in_active[i])
+            ir_region_param(func->body, ad_tangent_type(request, base->params[i]), NULL);
     func->nparams = func->body->nparams;
     return func;
 }
@@ -169,11 +176,20 @@ static void finish(const Ad *ad, IrFunc *func) {
     ad_clean(func);
 }
 
+/* The forward function of a pair is the same for all widths. */
+static bool makes_forward(const AdRequest *request) {
+    return request->mode != AD_PAIR || ir_option_lanes(request->options) == 1;
+}
+
 static void make(Ad *ad, AdRequest *request) {
     Mixed *mixed;
     request->made = true;
-    give_body(request->func);
+    if (makes_forward(request)) give_body(request->func);
     if (request->reverse) give_body(request->reverse);
+    if (ad_needs_apart(request)) {
+        ad_make_apart(ad, request);
+        return;
+    }
     if (request->mode == AD_JVP) {
         mixed = ad_linearise(ad, request, request->func, false);
         ad_remark(ad, request, mixed, NULL);
@@ -185,7 +201,7 @@ static void make(Ad *ad, AdRequest *request) {
     }
     mixed_free(mixed);
     if (ad->failed) return;
-    finish(ad, request->func);
+    if (makes_forward(request)) finish(ad, request->func);
     if (request->reverse) finish(ad, request->reverse);
 }
 
@@ -210,7 +226,7 @@ static bool request_of(Ad *ad, IrFunc *func, AdRequest *request) {
         request->mode = AD_PAIR;
         request->reverse = func;
         request->func = ir_deriv(ad->module, IR_DERIV_FORWARD, deriv->base, deriv->in_active,
-                                 deriv->out_active, deriv->options);
+                                 deriv->out_active, ir_options_without_lanes(deriv->options));
         break;
     }
     return !func->body;

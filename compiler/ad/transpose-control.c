@@ -427,25 +427,33 @@ static IrValue *are_nothing(Transposer *t, IrValue *const *linear, uint32_t n) {
     return none;
 }
 
+/* VALUE, or 0 for its NaN where NONE of the seeds counts; for a value without lanes: in any lane. */
+static IrValue *zero_if_nothing(Transposer *t, IrValue *value, IrValue *none) {
+    uint32_t lanes = none ? ir_scalar_lanes(none->type->scalar) : 1;
+    if (!none || value->type->kind != IR_T_SCALAR) return value;
+    if (lanes > ir_scalar_lanes(value->type->scalar)) {
+        IrValue *all = irb_lane(&t->b, none, irb_int(&t->b, 0));
+        for (uint32_t k = 1; k < lanes; k++)
+            all = irb_binary(&t->b, IR_AND, all, irb_lane(&t->b, none, irb_int(&t->b, k)));
+        none = all;
+    }
+    return ad_zero_for_nan(&t->b, value, none);
+}
+
 /* Where nothing else needs its results, a call in a LITE scope is one of GRAD. */
 static void transpose_call_again(Transposer *t, IrInst *inst, const MixedCall *info) {
     const IrFunc *callee = info->callee;
-    uint32_t n = callee->nparams, lanes = ir_option_lanes(t->options);
-    uint32_t seeds = (inst->nresults - callee->nresults) / lanes;
-    uint32_t given = (inst->noperands - n) / lanes;
+    uint32_t n = callee->nparams, given = inst->noperands - n;
     IrValue **operands = ARENA_ARRAY(t->ad->arena, IrValue *, n + inst->nresults);
-    IrValue **none = ARENA_ARRAY(t->ad->arena, IrValue *, lanes);
     IrFunc *grad = ad_grad(t->ad, info->callee, info->in_active, info->out_active, t->options);
     for (uint32_t i = 0; i < n; i++) operands[i] = now_of(t, inst->operands[i]);
-    for (uint32_t k = 0; k < lanes; k++)
-        none[k] = are_nothing(t, inst->results + callee->nresults + k * seeds, seeds);
+    IrValue *none = are_nothing(t, inst->results + callee->nresults,
+                                inst->nresults - callee->nresults);
     add_seeds(t, inst, operands, n);
     IrInst *call = irb_call(&t->b, grad, operands);
-    for (uint32_t i = 0; i < lanes * given; i++) {
+    for (uint32_t i = 0; i < given; i++) {
         IrValue *value = call->results[callee->nresults + i];
-        if (none[i / given] && value->type->kind == IR_T_SCALAR)
-            value = ad_zero_for_nan(&t->b, value, none[i / given]);
-        ct_add_given(t, inst->operands[n + i], value);
+        ct_add_given(t, inst->operands[n + i], zero_if_nothing(t, value, none));
     }
 }
 

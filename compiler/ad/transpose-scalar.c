@@ -109,8 +109,10 @@ static void transpose_quotient(Transposer *t, const IrInst *inst, Ct ct) {
     ct_add(t, inst->operands[0], guarded(t, value, ct, tame), ct.when);
 }
 
+/* A condition for each lane is none of a branch. */
 static When both(Transposer *t, When when, IrValue *c) {
-    when.present = when.present ? irb_binary(&t->b, IR_AND, when.present, c) : c;
+    if (ir_scalar_lanes(c->type->scalar) > 1) when.zero = ZERO_MAY_BE_NOTHING;
+    else when.present = when.present ? irb_binary(&t->b, IR_AND, when.present, c) : c;
     return when;
 }
 
@@ -127,6 +129,23 @@ static void transpose_select(Transposer *t, const IrInst *inst, Ct ct) {
 static void transpose_cast(Transposer *t, const IrInst *inst, Ct ct) {
     ct_add(t, inst->operands[0], irb_cast(&t->b, ct.value, inst->operands[0]->type->scalar),
            ct.when);
+}
+
+static void transpose_lanes(Transposer *t, const IrInst *inst, Ct ct) {
+    for (uint32_t k = 0; k < inst->noperands; k++)
+        ct_add(t, inst->operands[k], irb_lane(&t->b, ct.value, irb_int(&t->b, k)), ct.when);
+}
+
+/* The cotangent in the lane that was read, zeros in the others. */
+static void transpose_lane(Transposer *t, const IrInst *inst, Ct ct) {
+    IrValue *lanes[IR_MAX_LANES], *x = inst->operands[0], *at = now_of(t, inst->operands[1]);
+    IrValue *zero = irb_zero(&t->b, ct.value->type->scalar);
+    uint32_t n = ir_scalar_lanes(x->type->scalar);
+    for (uint32_t k = 0; k < n; k++) {
+        IrValue *is_it = irb_binary(&t->b, IR_EQ, at, irb_int(&t->b, k));
+        lanes[k] = irb_select(&t->b, is_it, ct.value, zero);
+    }
+    ct_add(t, x, irb_lanes(&t->b, n, lanes), (When){.zero = ZERO_MAY_BE_NOTHING});
 }
 
 void transpose_scalar(Transposer *t, IrInst *inst) {
@@ -146,6 +165,13 @@ void transpose_scalar(Transposer *t, IrInst *inst) {
     case IR_DIV: transpose_quotient(t, inst, ct); break;
     case IR_SELECT: transpose_select(t, inst, ct); break;
     case IR_CAST: transpose_cast(t, inst, ct); break;
+    case IR_LANES: transpose_lanes(t, inst, ct); break;
+    case IR_LANE: transpose_lane(t, inst, ct); break;
+    case IR_LANE_SUM: {
+        uint32_t lanes = ir_scalar_lanes(inst->operands[0]->type->scalar);
+        ct_add(t, inst->operands[0], irb_splat(&t->b, ct.value, lanes), ct.when);
+        break;
+    }
     default: UNREACHABLE("no transpose of %s", ir_op_info(inst->op)->name);
     }
 }

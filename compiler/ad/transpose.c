@@ -107,6 +107,10 @@ void ct_add(Transposer *t, IrValue *linear, IrValue *value, When when) {
     Ct *ct = &t->ct[linear->id];
     if (!value || is_zero(t->mixed, linear)) return;
     ct->mask = NULL;
+    /* What stood for all lanes gets the sum of what comes from each. */
+    if (value->type->kind != IR_T_TAPE &&
+        ir_scalar_lanes(value->type->scalar) > ir_scalar_lanes(linear->type->scalar))
+        value = irb_lane_sum(&t->b, value);
     if (ct->is_acc) {
         irb_acc_add(&t->b, ct->value, 0, NULL, value);
         ct_added(t, linear, 0, NULL, when);
@@ -293,6 +297,9 @@ static void transpose_inst(Transposer *t, IrInst *inst) {
     case IR_MUL:
     case IR_DIV:
     case IR_SELECT:
+    case IR_LANES:
+    case IR_LANE:
+    case IR_LANE_SUM:
     case IR_CAST: transpose_scalar(t, inst); break;
     default: transpose_array(t, inst);
     }

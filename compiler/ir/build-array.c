@@ -284,6 +284,44 @@ IrValue *irb_stop(IrBuilder *b, IrValue *x) {
     return finish(b, inst, inst->operands[0]->type);
 }
 
+/* A map over the elements of X that gives ELEM; the builder INNER stands in its body. */
+static IrInst *map_over(IrBuilder *b, IrValue *x, IrScalar elem, IrBuilder *inner) {
+    IrValue *sizes[IR_MAX_RANK];
+    IrType type = ir_scalar(b->module, elem);
+    for (uint32_t k = 0; k < x->type->rank; k++) sizes[k] = irb_dim(b, x, k);
+    IrInst *build = irb_build(b, x->type->rank, sizes, 1, &type, 0, NULL);
+    *inner = *b;
+    irb_at_end(inner, build->regions[0]);
+    return build;
+}
+
+IrValue *irb_lanes_of_arrays(IrBuilder *b, uint32_t n, IrValue *const *values) {
+    IrBuilder inner;
+    IrValue *lanes[IR_MAX_LANES], *x = ir_resolve(values[0]);
+    IrInst *build = map_over(b, x, ir_scalar_with(x->type->scalar, n), &inner);
+    for (uint32_t k = 0; k < n; k++)
+        lanes[k] = irb_index(&inner, values[k], x->type->rank, build->regions[0]->params);
+    IrValue *all = irb_lanes(&inner, n, lanes);
+    irb_yield(&inner, 1, &all);
+    return build->results[0];
+}
+
+IrValue *irb_lane_of_array(IrBuilder *b, IrValue *x, IrValue *lane) {
+    IrBuilder inner;
+    IrInst *build = map_over(b, x, ir_scalar_base(x->type->scalar), &inner);
+    IrValue *element = irb_index(&inner, x, x->type->rank, build->regions[0]->params);
+    element = irb_lane(&inner, element, lane);
+    irb_yield(&inner, 1, &element);
+    return build->results[0];
+}
+
+/* The scalar of X with the lanes that one of the two has.  Y may be NULL. */
+static IrScalar with_lanes(const IrValue *x, const IrValue *y) {
+    uint32_t lanes = ir_scalar_lanes(x->type->scalar);
+    if (y && lanes == 1) lanes = ir_scalar_lanes(y->type->scalar);
+    return ir_scalar_with(x->type->scalar, lanes);
+}
+
 IrValue *irb_contract(IrBuilder *b, IrValue *x, IrValue *y, uint32_t flags) {
     int64_t dims[2];
     uint32_t rank = 0;
@@ -293,10 +331,11 @@ IrValue *irb_contract(IrBuilder *b, IrValue *x, IrValue *y, uint32_t flags) {
     inst->flags = flags;
     if (x->type->rank == 2) dims[rank++] = x->type->dims[flags & IR_CONTRACT_TA ? 1 : 0];
     if (y->type->rank == 2) dims[rank++] = y->type->dims[flags & IR_CONTRACT_TB ? 0 : 1];
-    return finish(b, inst, ir_array(b->module, x->type->scalar, rank, dims));
+    return finish(b, inst, ir_array(b->module, with_lanes(x, y), rank, dims));
 }
 
 static IrValue *apply(IrBuilder *b, IrOp op, IrValue *x, IrValue *y) {
+    if (op == IR_LANE_SUM) return irb_lane_sum(b, x);
     return y ? irb_binary(b, op, x, y) : irb_unary(b, op, x);
 }
 
@@ -305,7 +344,10 @@ IrValue *irb_elementwise(IrBuilder *b, IrOp op, IrValue *x, IrValue *y) {
     IrValue *sizes[IR_MAX_RANK];
     if (!shape || shape->type->kind != IR_T_ARRAY) return apply(b, op, x, y);
     uint32_t rank = shape->type->rank;
-    IrType elem = ir_scalar(b->module, ir_is_comparison(op) ? IR_BOOL : shape->type->scalar);
+    IrScalar scalar = with_lanes(x, y);
+    if (ir_is_comparison(op)) scalar = ir_scalar_with(IR_BOOL, ir_scalar_lanes(scalar));
+    if (op == IR_LANE_SUM) scalar = ir_scalar_base(scalar);
+    IrType elem = ir_scalar(b->module, scalar);
     for (uint32_t k = 0; k < rank; k++) sizes[k] = irb_dim(b, shape, k);
     IrInst *build = irb_build(b, rank, sizes, 1, &elem, 0, NULL);
     IrRegion *body = build->regions[0];

@@ -107,7 +107,7 @@ IrValue *irb_scalar_const(IrBuilder *b, IrScalar type, int64_t i, double f) {
     if (!ir_scalar_float(type))
         value->def->imm = ir_wrap(type, i);
     else
-        value->def->fimm = type == IR_F32 ? (double)(float)f : f;
+        value->def->fimm = ir_scalar_base(type) == IR_F32 ? (double)(float)f : f;
     return value;
 }
 
@@ -124,15 +124,19 @@ IrValue *irb_zero(IrBuilder *b, IrScalar type) {
 }
 
 IrValue *irb_zeros_like(IrBuilder *b, IrValue *x) {
-    if (x->type->kind == IR_T_SCALAR) return irb_zero(b, x->type->scalar);
-    CHECK_INTERNAL(x->type->kind == IR_T_ARRAY);
+    return irb_zeros_of(b, x->type, x);
+}
+
+IrValue *irb_zeros_of(IrBuilder *b, IrType type, IrValue *x) {
+    if (type->kind == IR_T_SCALAR) return irb_zero(b, type->scalar);
+    CHECK_INTERNAL(type->kind == IR_T_ARRAY);
     IrValue *sizes[IR_MAX_RANK];
-    IrType elem = ir_scalar(b->module, x->type->scalar);
+    IrType elem = ir_scalar(b->module, type->scalar);
     for (uint32_t k = 0; k < x->type->rank; k++) sizes[k] = irb_dim(b, x, k);
     IrInst *build = irb_build(b, x->type->rank, sizes, 1, &elem, 0, NULL);
     IrBuilder inner = *b;
     irb_at_end(&inner, build->regions[0]);
-    IrValue *zero = irb_zero(&inner, x->type->scalar);
+    IrValue *zero = irb_zero(&inner, type->scalar);
     irb_yield(&inner, 1, &zero);
     return build->results[0];
 }
@@ -154,9 +158,19 @@ static bool is_const(const IrValue *value, int64_t wanted) {
     return ir_const_int(value, &i) && i == wanted;
 }
 
+/* SCALAR with as many lanes as there are among the values. */
+static IrScalar lanes_of(IrScalar scalar, uint32_t n, IrValue *const *values) {
+    uint32_t lanes = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t own = ir_scalar_lanes(values[i]->type->scalar);
+        if (own > lanes) lanes = own;
+    }
+    return ir_scalar_with(scalar, lanes);
+}
+
 /* What X op Y is without an instruction, for integers; else NULL. */
 static IrValue *simplify(IrOp op, IrValue *x, IrValue *y) {
-    if (ir_scalar_float(x->type->scalar)) return NULL;
+    if (ir_scalar_float(x->type->scalar) || x->type != y->type) return NULL;
     if (op == IR_ADD && is_const(x, 0)) return y;
     if ((op == IR_ADD || op == IR_SUB) && is_const(y, 0)) return x;
     if (op == IR_MUL && is_const(x, 1)) return y;
@@ -189,7 +203,8 @@ IrValue *irb_unary(IrBuilder *b, IrOp op, IrValue *a) {
 
 IrValue *irb_binary(IrBuilder *b, IrOp op, IrValue *x, IrValue *y) {
     IrValue *args[] = {ir_resolve(x), ir_resolve(y)};
-    IrType type = ir_is_comparison(op) ? ir_scalar(b->module, IR_BOOL) : args[0]->type;
+    IrScalar scalar = ir_is_comparison(op) ? IR_BOOL : args[0]->type->scalar;
+    IrType type = ir_scalar(b->module, lanes_of(scalar, 2, args));
     IrValue *known = fold(b, op, type->scalar, 2, args);
     if (!known) known = simplify(op, args[0], args[1]);
     return known ? known : one(b, op, 2, args, type);
@@ -198,14 +213,20 @@ IrValue *irb_binary(IrBuilder *b, IrOp op, IrValue *x, IrValue *y) {
 IrValue *irb_select(IrBuilder *b, IrValue *c, IrValue *x, IrValue *y) {
     IrValue *args[] = {ir_resolve(c), ir_resolve(x), ir_resolve(y)};
     int64_t known;
-    if (ir_const_int(c, &known)) return args[known ? 1 : 2];
-    if (args[1] == args[2]) return args[1];
-    return one(b, IR_SELECT, 3, args, args[1]->type);
+    IrType type = args[1]->type;
+    if (type->kind == IR_T_SCALAR)
+        type = ir_scalar(b->module, lanes_of(type->scalar, 3, args));
+    IrValue *chosen = ir_const_int(c, &known) ? args[known ? 1 : 2]
+                      : args[1] == args[2]    ? args[1]
+                                              : NULL;
+    if (chosen && chosen->type == type) return chosen;
+    return one(b, IR_SELECT, 3, args, type);
 }
 
 IrValue *irb_cast(IrBuilder *b, IrValue *x, IrScalar to) {
     IrBits bits, value;
     x = ir_resolve(x);
+    to = lanes_of(ir_scalar_base(to), 1, &x);
     if (x->type->scalar == to) return x;
     if (const_bits(x, &bits) && ir_eval(IR_CAST, x->type->scalar, to, 0, &bits, &value))
         return ir_scalar_float(to) ? irb_scalar_const(b, to, 0, value.f)
@@ -217,6 +238,36 @@ IrValue *irb_math(IrBuilder *b, IrMath fn, IrValue *const *args) {
     IrValue *value = one(b, IR_MATH, ir_math_arity(fn), args, args[0]->type);
     value->def->imm = fn;
     return value;
+}
+
+/* ---- lanes ---- */
+
+IrValue *irb_lanes(IrBuilder *b, uint32_t n, IrValue *const *values) {
+    if (n == 1) return ir_resolve(values[0]);
+    IrType type = values[0]->type;
+    if (type->kind == IR_T_ARRAY) return irb_lanes_of_arrays(b, n, values);
+    return one(b, IR_LANES, n, values, ir_scalar(b->module, ir_scalar_with(type->scalar, n)));
+}
+
+IrValue *irb_splat(IrBuilder *b, IrValue *x, uint32_t lanes) {
+    IrValue *all[IR_MAX_LANES];
+    for (uint32_t k = 0; k < lanes; k++) all[k] = x;
+    return irb_lanes(b, lanes, all);
+}
+
+IrValue *irb_lane(IrBuilder *b, IrValue *x, IrValue *lane) {
+    IrValue *args[] = {ir_resolve(x), ir_resolve(lane)};
+    IrScalar scalar = args[0]->type->scalar;
+    if (ir_scalar_lanes(scalar) == 1) return args[0];
+    if (args[0]->type->kind == IR_T_ARRAY) return irb_lane_of_array(b, args[0], lane);
+    return one(b, IR_LANE, 2, args, ir_scalar(b->module, ir_scalar_base(scalar)));
+}
+
+IrValue *irb_lane_sum(IrBuilder *b, IrValue *x) {
+    x = ir_resolve(x);
+    if (ir_scalar_lanes(x->type->scalar) == 1) return x;
+    if (x->type->kind == IR_T_ARRAY) return irb_elementwise(b, IR_LANE_SUM, x, NULL);
+    return one(b, IR_LANE_SUM, 1, &x, ir_scalar(b->module, ir_scalar_base(x->type->scalar)));
 }
 
 /* ---- control ---- */

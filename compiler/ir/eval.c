@@ -14,6 +14,7 @@ static uint32_t width(IrScalar type) {
 }
 
 int64_t ir_wrap(IrScalar type, int64_t value) {
+    type = ir_scalar_base(type);
     if (type == IR_BOOL) return value != 0;
     uint32_t spare = 64 - width(type);
     if (spare == 0 || spare > 63) return value;
@@ -251,6 +252,9 @@ static bool cast(IrScalar from, IrScalar to, IrBits in, IrBits *out) {
 
 bool ir_eval(IrOp op, IrScalar type, IrScalar result, int64_t imm, const IrBits *args,
              IrBits *out) {
+    type = ir_scalar_base(type);
+    result = ir_scalar_base(result);
+    if (op == IR_LANES || op == IR_LANE || op == IR_LANE_SUM) return false;
     if (op == IR_CAST) return cast(type, result, args[0], out);
     if (op == IR_SELECT) {
         *out = args[args[0].i ? 1 : 2];

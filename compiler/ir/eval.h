@@ -17,7 +17,7 @@ typedef union IrBits {
 int64_t ir_wrap(IrScalar type, int64_t value);
 /* The scalar operation OP on operands of TYPE (of CAST: from TYPE to RESULT) with imm IMM.  False
    where it is not defined: a zero divisor, a shift by the width, an integer to a negative power, or
-   an operation that TYPE does not have. */
+   an operation that TYPE does not have.  Of types with lanes: in one lane. */
 bool ir_eval(IrOp op, IrScalar type, IrScalar result, int64_t imm, const IrBits *args, IrBits *out);
 double ir_eval_math(IrMath fn, bool single, const double *args);
 /* 16-bit floats: BITS of mantissa, 10 (f16) or 7 (bf16). */

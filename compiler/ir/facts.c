@@ -65,19 +65,23 @@ static const ScalarInfo scalars[] = {
 };
 
 const char *ir_scalar_name(IrScalar scalar) {
-    return scalars[scalar].name;
+    return scalars[ir_scalar_base(scalar)].name;
 }
 
 uint32_t ir_scalar_bytes(IrScalar scalar) {
-    return scalars[scalar].bytes;
+    return scalars[ir_scalar_base(scalar)].bytes * ir_scalar_lanes(scalar);
+}
+
+uint32_t ir_scalar_align(IrScalar scalar) {
+    return scalars[ir_scalar_base(scalar)].bytes;
 }
 
 bool ir_scalar_float(IrScalar scalar) {
-    return scalars[scalar].cls == CLASS_FLOAT;
+    return scalars[ir_scalar_base(scalar)].cls == CLASS_FLOAT;
 }
 
 bool ir_scalar_signed(IrScalar scalar) {
-    return scalars[scalar].cls == CLASS_SINT;
+    return scalars[ir_scalar_base(scalar)].cls == CLASS_SINT;
 }
 
 /* ---- constants and sizes ---- */

@@ -27,4 +27,8 @@ IrRegion *ir_home(const IrValue *value);
 /* Does REGION enclose, or is it, INNER? */
 bool ir_encloses(const IrRegion *region, const IrRegion *inner);
 
+/* irb_lanes and irb_lane of arrays. */
+IrValue *irb_lanes_of_arrays(IrBuilder *b, uint32_t n, IrValue *const *values);
+IrValue *irb_lane_of_array(IrBuilder *b, IrValue *x, IrValue *lane);
+
 #endif

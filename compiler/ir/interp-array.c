@@ -87,9 +87,9 @@ static bool run_update(IrFrame *frame, const IrInst *inst) {
 }
 
 static IrDatum add(IrScalar scalar, IrDatum x, IrDatum y) {
-    IrBits args[] = {ir_datum_bits(x), ir_datum_bits(y)}, sum = {0};
-    ir_eval(IR_ADD, scalar, scalar, 0, args, &sum);
-    return ir_bits_datum(scalar, sum);
+    IrDatum args[] = {x, y}, sum = {0};
+    ir_eval_datum(IR_ADD, scalar, scalar, 0, args, 2, &sum);
+    return sum;
 }
 
 bool ir_run_acc_add(IrFrame *frame, const IrInst *inst) {
@@ -100,8 +100,12 @@ bool ir_run_acc_add(IrFrame *frame, const IrInst *inst) {
     if (!find_part(frame, inst, acc, n, &at, &count) || !part_fits(frame, inst, acc, n, v))
         return false;
     for (int64_t i = 0; i < count; i++) {
-        IrDatum term = v.kind == IR_D_ARRAY ? ir_array_get(v.as.array, i) : v;
-        ir_array_set(acc, at + i, add(acc->scalar, ir_array_get(acc, at + i), term));
+        IrDatum term = v.kind == IR_D_ARRAY ? ir_array_get(v.as.array, i) : ir_datum_share(v);
+        IrDatum old = ir_array_get(acc, at + i), sum = add(acc->scalar, old, term);
+        ir_array_set(acc, at + i, sum);
+        ir_datum_drop(&term);
+        ir_datum_drop(&old);
+        ir_datum_drop(&sum);
     }
     return true;
 }
@@ -329,15 +333,20 @@ static Factor factor(const IrArray *array, bool transposed, bool left) {
     return (Factor){array, array->dims[0], array->dims[1], array->dims[1], 1};
 }
 
-static IrDatum product(const Factor *x, const Factor *y, int64_t row, int64_t col) {
-    IrScalar scalar = x->array->scalar;
+static IrDatum product(const Factor *x, const Factor *y, IrScalar scalar, int64_t row,
+                       int64_t col) {
     IrDatum sum = ir_bits_datum(scalar, (IrBits){0});
+    if (ir_scalar_lanes(scalar) > 1) sum = ir_datum_lanes(scalar);
     for (int64_t k = 0; k < x->cols; k++) {
         IrDatum a = ir_array_get(x->array, row * x->row_stride + k * x->col_stride);
         IrDatum b = ir_array_get(y->array, k * y->row_stride + col * y->col_stride);
-        IrBits args[] = {ir_datum_bits(a), ir_datum_bits(b)}, term = {0};
-        ir_eval(IR_MUL, scalar, scalar, 0, args, &term);
-        sum = add(scalar, sum, ir_bits_datum(scalar, term));
+        IrDatum args[] = {a, b}, term = {0}, old = sum;
+        ir_eval_datum(IR_MUL, scalar, scalar, 0, args, 2, &term);
+        sum = add(scalar, old, term);
+        ir_datum_drop(&a);
+        ir_datum_drop(&b);
+        ir_datum_drop(&term);
+        ir_datum_drop(&old);
     }
     return sum;
 }
@@ -348,15 +357,19 @@ static bool run_contract(IrFrame *frame, const IrInst *inst) {
     int64_t dims[2];
     uint32_t rank = 0;
     IrDatum result;
+    IrScalar scalar = inst->results[0]->type->scalar;
     if (x.cols != y.rows) return ir_invalid(frame, inst, "inner dimensions differ");
     if (x.array->rank == 1 && y.array->rank == 1)
-        return ir_give(frame, inst, 0, product(&x, &y, 0, 0));
+        return ir_give(frame, inst, 0, product(&x, &y, scalar, 0, 0));
     if (x.array->rank == 2) dims[rank++] = x.rows;
     if (y.array->rank == 2) dims[rank++] = y.cols;
-    if (!ir_new_array(frame, inst, x.array->scalar, rank, dims, &result)) return false;
+    if (!ir_new_array(frame, inst, scalar, rank, dims, &result)) return false;
     for (int64_t row = 0; row < x.rows; row++)
-        for (int64_t col = 0; col < y.cols; col++)
-            ir_array_set(result.as.array, row * y.cols + col, product(&x, &y, row, col));
+        for (int64_t col = 0; col < y.cols; col++) {
+            IrDatum sum = product(&x, &y, scalar, row, col);
+            ir_array_set(result.as.array, row * y.cols + col, sum);
+            ir_datum_drop(&sum);
+        }
     return ir_give(frame, inst, 0, result);
 }
 

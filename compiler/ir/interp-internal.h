@@ -46,6 +46,14 @@ struct IrTapeCell {
 IrBits ir_datum_bits(IrDatum datum);
 /* SCALAR's value with these bits. */
 IrDatum ir_bits_datum(IrScalar scalar, IrBits bits);
+/* A scalar operation, lane by lane where there are lanes: see ir_eval.  The result is the caller's. */
+bool ir_eval_datum(IrOp op, IrScalar type, IrScalar result, int64_t imm, const IrDatum *args,
+                   uint32_t n, IrDatum *out);
+/* LANES of SCALAR (which has some), all zero; lane K of a value, which may have none, and its
+   writing in a value of ir_datum_lanes. */
+IrDatum ir_datum_lanes(IrScalar scalar);
+IrDatum ir_datum_lane(IrDatum datum, uint32_t k);
+void ir_datum_set_lane(IrDatum lanes, uint32_t k, IrDatum value);
 /* An array that is not shared, with the contents of *DATUM, which it takes over. */
 IrArray *ir_array_own(IrDatum *datum);
 /* COUNT elements from FROM + AT_FROM to INTO + AT. */

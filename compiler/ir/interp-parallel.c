@@ -127,9 +127,19 @@ bool ir_run_build(IrFrame *frame, const IrInst *inst) {
 
 static IrDatum combine_scalars(IrReduce kind, IrScalar scalar, IrDatum x, IrDatum y) {
     static const IrOp ops[] = {IR_ADD, IR_MUL, IR_MIN, IR_MAX, IR_AND, IR_OR};
-    IrBits args[] = {ir_datum_bits(x), ir_datum_bits(y)}, value = {0};
-    ir_eval(ops[kind], scalar, scalar, 0, args, &value);
-    return ir_bits_datum(scalar, value);
+    IrDatum args[] = {x, y}, value = {0};
+    ir_eval_datum(ops[kind], scalar, scalar, 0, args, 2, &value);
+    return value;
+}
+
+/* Element I of both combined, in INTO. */
+static void combine_element(IrReduce kind, IrArray *into, const IrArray *from, int64_t i) {
+    IrDatum x = ir_array_get(into, i), y = ir_array_get(from, i);
+    IrDatum sum = combine_scalars(kind, into->scalar, x, y);
+    ir_array_set(into, i, sum);
+    ir_datum_drop(&x);
+    ir_datum_drop(&y);
+    ir_datum_drop(&sum);
 }
 
 /* Each *INTO becomes *INTO combined with *FROM, which is dropped. */
@@ -139,7 +149,9 @@ static bool combine(IrFrame *frame, const IrInst *inst, IrDatum *into, IrDatum *
     for (uint32_t r = 0; r < inst->nresults; r++) {
         IrScalar scalar = inst->results[r]->type->scalar;
         if (into[r].kind != IR_D_ARRAY) {
-            into[r] = combine_scalars(kind, scalar, into[r], from[r]);
+            IrDatum old = into[r];
+            into[r] = combine_scalars(kind, scalar, old, from[r]);
+            ir_datum_drop(&old);
             continue;
         }
         const IrArray *other = from[r].as.array;
@@ -148,9 +160,7 @@ static bool combine(IrFrame *frame, const IrInst *inst, IrDatum *into, IrDatum *
         bool fits = memcmp(array->dims, other->dims, array->rank * sizeof other->dims[0]) == 0;
         if (!fits) ok = ir_invalid(frame, inst, "the body yields an array of another size");
         for (int64_t i = 0; fits && i < array->count; i++)
-            ir_array_set(
-                array, i,
-                combine_scalars(kind, scalar, ir_array_get(array, i), ir_array_get(other, i)));
+            combine_element(kind, array, other, i);
     }
     drop_all(from, inst->nresults);
     return ok;

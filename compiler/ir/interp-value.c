@@ -49,6 +49,7 @@ IrDatum ir_datum_share(IrDatum datum) {
     case IR_D_INT:
     case IR_D_FLOAT: break;
     case IR_D_ARRAY:
+    case IR_D_LANES:
     case IR_D_ACC: datum.as.array->refs++; break;
     case IR_D_TEXT: datum.as.text->refs++; break;
     case IR_D_TAPE:
@@ -82,6 +83,7 @@ void ir_datum_drop(IrDatum *datum) {
     case IR_D_INT:
     case IR_D_FLOAT: break;
     case IR_D_ARRAY:
+    case IR_D_LANES:
     case IR_D_ACC: drop_array(old.as.array); break;
     case IR_D_TEXT:
         if (--old.as.text->refs == 0) free(old.as.text);
@@ -122,8 +124,55 @@ IrDatum ir_bits_datum(IrScalar scalar, IrBits bits) {
     return ir_scalar_float(scalar) ? ir_datum_float(bits.f) : ir_datum_int(bits.i);
 }
 
+/* The array with its lanes as elements. */
+static IrArray by_lanes(const IrArray *array) {
+    IrArray flat = *array;
+    flat.scalar = ir_scalar_base(array->scalar);
+    flat.count = array->count * ir_scalar_lanes(array->scalar);
+    return flat;
+}
+
+IrDatum ir_datum_lanes(IrScalar scalar) {
+    return (IrDatum){IR_D_LANES, {.array = ir_datum_array(scalar, 0, NULL).as.array}};
+}
+
+IrDatum ir_datum_lane(IrDatum datum, uint32_t k) {
+    if (datum.kind != IR_D_LANES) return datum;
+    IrArray flat = by_lanes(datum.as.array);
+    return ir_array_get(&flat, k);
+}
+
+void ir_datum_set_lane(IrDatum lanes, uint32_t k, IrDatum value) {
+    IrArray flat = by_lanes(lanes.as.array);
+    ir_array_set(&flat, k, value);
+}
+
+bool ir_eval_datum(IrOp op, IrScalar type, IrScalar result, int64_t imm, const IrDatum *args,
+                   uint32_t n, IrDatum *out) {
+    uint32_t lanes = ir_scalar_lanes(result);
+    IrDatum all = lanes > 1 ? ir_datum_lanes(result) : (IrDatum){0};
+    for (uint32_t k = 0; k < lanes; k++) {
+        IrBits bits[3] = {{0}}, value;
+        for (uint32_t i = 0; i < n && i < 3; i++) bits[i] = ir_datum_bits(ir_datum_lane(args[i], k));
+        if (!ir_eval(op, type, result, imm, bits, &value)) {
+            ir_datum_drop(&all);
+            return false;
+        }
+        IrDatum lane = ir_bits_datum(result, value);
+        if (lanes == 1) all = lane;
+        else ir_datum_set_lane(all, k, lane);
+    }
+    *out = all;
+    return true;
+}
+
 IrDatum ir_array_get(const IrArray *array, int64_t at) {
     uint32_t bytes = ir_scalar_bytes(array->scalar);
+    if (ir_scalar_lanes(array->scalar) > 1) {
+        IrDatum lanes = ir_datum_lanes(array->scalar);
+        ir_array_copy(lanes.as.array, 0, array, at, 1);
+        return lanes;
+    }
     const unsigned char *from = array->data + at * bytes;
     uint64_t bits = 0;
     if (array->scalar == IR_F32) {
@@ -143,7 +192,9 @@ IrDatum ir_array_get(const IrArray *array, int64_t at) {
 void ir_array_set(IrArray *array, int64_t at, IrDatum value) {
     uint32_t bytes = ir_scalar_bytes(array->scalar);
     unsigned char *to = array->data + at * bytes;
-    if (array->scalar == IR_F32) {
+    if (value.kind == IR_D_LANES) {
+        ir_array_copy(array, at, value.as.array, 0, 1);
+    } else if (array->scalar == IR_F32) {
         float f = (float)value.as.f;
         memcpy(to, &f, sizeof f);
     } else if (array->scalar == IR_F64) {
@@ -170,8 +221,9 @@ static bool equal_arrays(const IrArray *a, const IrArray *b) {
     if (a->scalar != b->scalar || a->rank != b->rank) return false;
     for (uint32_t k = 0; k < a->rank; k++)
         if (a->dims[k] != b->dims[k]) return false;
-    for (int64_t i = 0; i < a->count; i++)
-        if (!ir_datum_equal(ir_array_get(a, i), ir_array_get(b, i))) return false;
+    IrArray x = by_lanes(a), y = by_lanes(b);
+    for (int64_t i = 0; i < x.count; i++)
+        if (!ir_datum_equal(ir_array_get(&x, i), ir_array_get(&y, i))) return false;
     return true;
 }
 
@@ -182,6 +234,7 @@ bool ir_datum_equal(IrDatum a, IrDatum b) {
     case IR_D_INT: return a.as.i == b.as.i;
     case IR_D_FLOAT: return equal_floats(a.as.f, b.as.f);
     case IR_D_ARRAY:
+    case IR_D_LANES:
     case IR_D_ACC: return equal_arrays(a.as.array, b.as.array);
     case IR_D_TEXT:
         return a.as.text->len == b.as.text->len &&
@@ -204,10 +257,22 @@ static void print_scalar(StrBuf *out, IrDatum datum, IrScalar scalar) {
         strbuf_printf(out, "%" PRId64, datum.as.i);
 }
 
+static void print_lanes(StrBuf *out, IrDatum datum) {
+    IrScalar scalar = datum.as.array->scalar;
+    for (uint32_t k = 0; k < ir_scalar_lanes(scalar); k++) {
+        strbuf_add(out, k ? ", " : "<");
+        print_scalar(out, ir_datum_lane(datum, k), ir_scalar_base(scalar));
+    }
+    strbuf_char(out, '>');
+}
+
 /* The part of the array that begins at *AT, from dimension K on. */
 static void print_array(StrBuf *out, const IrArray *array, uint32_t k, int64_t *at) {
     if (k == array->rank) {
-        print_scalar(out, ir_array_get(array, (*at)++), array->scalar);
+        IrDatum element = ir_array_get(array, (*at)++);
+        if (element.kind == IR_D_LANES) print_lanes(out, element);
+        else print_scalar(out, element, array->scalar);
+        ir_datum_drop(&element);
         return;
     }
     strbuf_char(out, '[');
@@ -228,5 +293,6 @@ void ir_print_datum(StrBuf *out, IrDatum datum, IrType type) {
     case IR_D_ACC: print_array(out, datum.as.array, 0, &at); break;
     case IR_D_TEXT: strbuf_add_n(out, datum.as.text->text, datum.as.text->len); break;
     case IR_D_TAPE: strbuf_add(out, "tape"); break;
+    case IR_D_LANES: print_lanes(out, datum); break;
     }
 }

@@ -140,18 +140,45 @@ static bool give_all(IrFrame *frame, const IrInst *inst, IrDatum *data, uint32_t
 /* ---- scalars ---- */
 
 static bool run_const(IrFrame *frame, const IrInst *inst) {
-    bool is_float = ir_scalar_float(inst->results[0]->type->scalar);
-    return ir_give(frame, inst, 0, is_float ? ir_datum_float(inst->fimm) : ir_datum_int(inst->imm));
+    IrScalar scalar = inst->results[0]->type->scalar;
+    IrDatum value = ir_scalar_float(scalar) ? ir_datum_float(inst->fimm) : ir_datum_int(inst->imm);
+    if (ir_scalar_lanes(scalar) == 1) return ir_give(frame, inst, 0, value);
+    IrDatum all = ir_datum_lanes(scalar);
+    for (uint32_t k = 0; k < ir_scalar_lanes(scalar); k++) ir_datum_set_lane(all, k, value);
+    return ir_give(frame, inst, 0, all);
+}
+
+static bool run_lanes(IrFrame *frame, const IrInst *inst) {
+    IrDatum all = ir_datum_lanes(inst->results[0]->type->scalar);
+    for (uint32_t k = 0; k < inst->noperands; k++)
+        ir_datum_set_lane(all, k, ir_peek(frame, inst, k));
+    return ir_give(frame, inst, 0, all);
+}
+
+static bool run_lane(IrFrame *frame, const IrInst *inst) {
+    int64_t k = ir_peek_int(frame, inst, 1);
+    if (k < 0 || k >= ir_scalar_lanes(inst->operands[0]->type->scalar))
+        return ir_invalid(frame, inst, "there is no lane %" PRId64, k);
+    return ir_give(frame, inst, 0, ir_datum_lane(ir_peek(frame, inst, 0), (uint32_t)k));
+}
+
+static bool run_lane_sum(IrFrame *frame, const IrInst *inst) {
+    IrDatum all = ir_peek(frame, inst, 0), sum = ir_datum_lane(all, 0);
+    IrScalar scalar = inst->results[0]->type->scalar;
+    for (uint32_t k = 1; k < ir_scalar_lanes(inst->operands[0]->type->scalar); k++) {
+        IrDatum args[] = {sum, ir_datum_lane(all, k)};
+        ir_eval_datum(IR_ADD, scalar, scalar, 0, args, 2, &sum);
+    }
+    return ir_give(frame, inst, 0, sum);
 }
 
 static bool run_scalar(IrFrame *frame, const IrInst *inst) {
-    IrBits args[3] = {{0}}, value;
+    IrDatum args[3] = {{0}}, value;
     IrScalar type = inst->operands[0]->type->scalar, result = inst->results[0]->type->scalar;
-    for (uint32_t i = 0; i < inst->noperands && i < 3; i++)
-        args[i] = ir_datum_bits(ir_peek(frame, inst, i));
-    if (!ir_eval(inst->op, type, result, inst->imm, args, &value))
+    for (uint32_t i = 0; i < inst->noperands && i < 3; i++) args[i] = ir_peek(frame, inst, i);
+    if (!ir_eval_datum(inst->op, type, result, inst->imm, args, inst->noperands, &value))
         return ir_invalid(frame, inst, "not defined for these operands");
-    return ir_give(frame, inst, 0, ir_bits_datum(result, value));
+    return ir_give(frame, inst, 0, value);
 }
 
 /* ---- control ---- */
@@ -228,6 +255,7 @@ static bool run_with_acc(IrFrame *frame, const IrInst *inst) {
         } else {
             acc = ir_datum_array(inst->operands[i]->type->scalar, 0, NULL);
             ir_array_set(acc.as.array, 0, init);
+            ir_datum_drop(&init);
         }
         acc.kind = IR_D_ACC;
         ir_set_param(frame, inst, region->params[i], acc);
@@ -263,7 +291,10 @@ static bool run_push(IrFrame *frame, const IrInst *inst) {
 
 static bool kind_fits(IrDatum datum, IrType type) {
     switch (type->kind) {
-    case IR_T_SCALAR: return datum.kind == (ir_scalar_float(type->scalar) ? IR_D_FLOAT : IR_D_INT);
+    case IR_T_SCALAR:
+        if (ir_scalar_lanes(type->scalar) > 1)
+            return datum.kind == IR_D_LANES && datum.as.array->scalar == type->scalar;
+        return datum.kind == (ir_scalar_float(type->scalar) ? IR_D_FLOAT : IR_D_INT);
     case IR_T_ARRAY:
         return datum.kind == IR_D_ARRAY && datum.as.array->scalar == type->scalar &&
                datum.as.array->rank == type->rank;
@@ -352,6 +383,9 @@ static bool run_inst(IrFrame *frame, const IrInst *inst) {
     case IR_SELECT:
     case IR_CAST:
     case IR_MATH: return run_scalar(frame, inst);
+    case IR_LANES: return run_lanes(frame, inst);
+    case IR_LANE: return run_lane(frame, inst);
+    case IR_LANE_SUM: return run_lane_sum(frame, inst);
     case IR_YIELD:
     case IR_OP_COUNT: break;
     }

@@ -45,7 +45,8 @@ typedef enum IrDatumKind {
     IR_D_ARRAY,
     IR_D_TEXT,
     IR_D_TAPE,
-    IR_D_ACC
+    IR_D_ACC,
+    IR_D_LANES
 } IrDatumKind;
 
 /* A value.  INT also holds bools and the bits of f16 and bf16. */
@@ -54,7 +55,7 @@ typedef struct IrDatum {
     union {
         int64_t i;
         double f;
-        IrArray *array; /* of ACC too: the memory that is added to */
+        IrArray *array; /* of ACC too: the memory that is added to; of LANES: rank 0 */
         IrText *text;
         IrTapeCell *tape; /* NULL: empty */
     } as;

@@ -42,6 +42,21 @@ typedef enum IrScalar {
     IR_SCALAR_COUNT
 } IrScalar;
 
+/* A float or bool may have lanes: so many values side by side, on which operations work element by
+   element.  The number stands in the IrScalar itself, so that code that passes a scalar type on
+   passes its lanes on; one lane is the plain type. */
+enum { IR_MAX_LANES = 16, IR_LANES_BIT = 8 };
+static inline IrScalar ir_scalar_base(IrScalar scalar) {
+    return (IrScalar)((unsigned)scalar & ((1u << IR_LANES_BIT) - 1));
+}
+static inline uint32_t ir_scalar_lanes(IrScalar scalar) {
+    uint32_t lanes = (unsigned)scalar >> IR_LANES_BIT;
+    return lanes ? lanes : 1;
+}
+static inline IrScalar ir_scalar_with(IrScalar base, uint32_t lanes) {
+    return (IrScalar)((unsigned)ir_scalar_base(base) | (lanes > 1 ? lanes << IR_LANES_BIT : 0));
+}
+
 typedef enum IrReduce {
     IR_SUM, IR_PROD, IR_MINIMUM, IR_MAXIMUM, IR_ALL, IR_ANY, IR_ARGMIN, IR_ARGMAX
 } IrReduce;
@@ -49,6 +64,9 @@ typedef enum IrReduce {
 enum { IR_LOOP_EXIT = 1 };                        /* flags of LOOP */
 enum { IR_SUM_SETTLED = 1 };                      /* flags of ADD, SUB: see ir_settle_sums */
 enum { IR_CONTRACT_TA = 1, IR_CONTRACT_TB = 2 };  /* flags of CONTRACT */
+/* Flag of CALL: it runs ahead, for the sizes of its results, what the program runs again behind it.  So
+   it may be dropped if nothing else is wanted of it, checks included. */
+enum { IR_CALL_AHEAD = 1 };
 /* Flag of TAPE_PUSH: arrays are copied onto the tape.  Without it the tape may hold the block of an
    array, until its own end: for what is pushed and popped many times that would be too long. */
 enum { IR_TAPE_COPIES = 1 };
@@ -124,16 +142,19 @@ typedef struct IrDeriv {
     uint8_t *in_active, *out_active;
     uint32_t options; /* IR_STRONG_ZERO, ... */
 } IrDeriv;
-/* Also in the options: the number of lanes less one, from bit IR_LANES_SHIFT on, of JVP and GRAD: so
-   many tangents or cotangents of each value, those of one lane behind those of the lane before; and
-   a checkpoint policy for loops without their own, as a number from bit IR_CHECKPOINT_SHIFT on (0:
+/* Also in the options: the number of lanes less one, from bit IR_LANES_SHIFT on: all tangents and
+   cotangents have so many lanes (the tape has none: FORWARD is asked for without); and a checkpoint
+   policy for loops without their own, as a number from bit IR_CHECKPOINT_SHIFT on (0:
    none given). */
-enum { IR_STRONG_ZERO = 1, IR_LANES_SHIFT = 1, IR_MAX_LANES = 16, IR_CHECKPOINT_SHIFT = 8 };
+enum { IR_STRONG_ZERO = 1, IR_LANES_SHIFT = 1, IR_CHECKPOINT_SHIFT = 8 };
 static inline uint32_t ir_lanes_option(uint32_t lanes) {
     return (lanes - 1) << IR_LANES_SHIFT;
 }
 static inline uint32_t ir_option_lanes(uint32_t options) {
     return (options >> IR_LANES_SHIFT & (IR_MAX_LANES - 1)) + 1;
+}
+static inline uint32_t ir_options_without_lanes(uint32_t options) {
+    return options & ~((uint32_t)(IR_MAX_LANES - 1) << IR_LANES_SHIFT);
 }
 /* What is kept of a LOOP for its reverse: imm of LOOP.  Positive: so many states. */
 enum { IR_KEEP_DEFAULT = 0, IR_KEEP_SQRT = -1, IR_KEEP_ALL = -2, IR_KEEP_NONE = -3 };
@@ -212,6 +233,8 @@ void ir_module_free(IrModule *module);
 IrType ir_scalar(IrModule *module, IrScalar scalar);
 /* DIMS may be NULL: nothing known.  Rank 0 gives the scalar. */
 IrType ir_array(IrModule *module, IrScalar scalar, uint32_t rank, const int64_t *dims);
+/* TYPE, a float scalar, array or accumulator without lanes, or a tape (which stays as it is). */
+IrType ir_type_with_lanes(IrModule *module, IrType type, uint32_t lanes);
 IrType ir_str(IrModule *module);
 IrType ir_tape(IrModule *module);
 IrType ir_acc(IrModule *module, IrType of);
@@ -257,6 +280,8 @@ IrValue *irb_scalar_const(IrBuilder *b, IrScalar type, int64_t i, double f);
 IrValue *irb_zero(IrBuilder *b, IrScalar type);
 /* Zeros like x: a constant, or a BUILD over x's sizes. */
 IrValue *irb_zeros_like(IrBuilder *b, IrValue *x);
+/* The same of a TYPE that differs from x's in lanes. */
+IrValue *irb_zeros_of(IrBuilder *b, IrType type, IrValue *x);
 /* Are these zeros as irb_zeros_like makes them? */
 bool ir_is_zeros(const IrValue *x);
 IrValue *irb_unary(IrBuilder *b, IrOp op, IrValue *a);
@@ -264,6 +289,12 @@ IrValue *irb_binary(IrBuilder *b, IrOp op, IrValue *x, IrValue *y); /* compariso
 IrValue *irb_select(IrBuilder *b, IrValue *c, IrValue *x, IrValue *y);
 IrValue *irb_cast(IrBuilder *b, IrValue *x, IrScalar to);
 IrValue *irb_math(IrBuilder *b, IrMath fn, IrValue *const *args);
+/* N values side by side; one is itself.  These take arrays, too, and then go element by element. */
+IrValue *irb_lanes(IrBuilder *b, uint32_t n, IrValue *const *values);
+IrValue *irb_splat(IrBuilder *b, IrValue *x, uint32_t lanes);
+/* One of them (of a value without lanes: itself), and their sum. */
+IrValue *irb_lane(IrBuilder *b, IrValue *x, IrValue *lane);
+IrValue *irb_lane_sum(IrBuilder *b, IrValue *x);
 IrValue *irb_string(IrBuilder *b, const char *text);
 IrInst *irb_if(IrBuilder *b, IrValue *c, uint32_t nresults, const IrType *results);
 /* The body's parameters (t, carried...) are made; the caller fills it and ends it with a YIELD.
@@ -297,7 +328,8 @@ IrValue *irb_assume(IrBuilder *b, IrValue *x, IrValue *const *sizes);
 IrValue *irb_argsort(IrBuilder *b, IrValue *x);
 IrValue *irb_stop(IrBuilder *b, IrValue *x);
 IrValue *irb_contract(IrBuilder *b, IrValue *x, IrValue *y, uint32_t flags);
-/* Element by element: a scalar operation, or a BUILD of it over the array's sizes (x or y may be a
+/* The operations of this header take operands without lanes beside such with lanes.
+   Element by element: a scalar operation, or a BUILD of it over the array's sizes (x or y may be a
    scalar beside an array).  Y is NULL for a unary operation. */
 IrValue *irb_elementwise(IrBuilder *b, IrOp op, IrValue *x, IrValue *y);
 /* The region's accumulator parameters are made; finals are the first results. */
@@ -326,7 +358,8 @@ const char *ir_reduce_name(IrReduce kind);
 const char *ir_math_name(IrMath fn);
 uint32_t ir_math_arity(IrMath fn);
 const char *ir_scalar_name(IrScalar scalar);
-uint32_t ir_scalar_bytes(IrScalar scalar);
+uint32_t ir_scalar_bytes(IrScalar scalar); /* of all lanes */
+uint32_t ir_scalar_align(IrScalar scalar); /* in memory: that of one lane */
 bool ir_scalar_float(IrScalar scalar);
 bool ir_scalar_signed(IrScalar scalar);
 /* May be dropped when unused: the operation is pure and so is everything in its regions (a call:

@@ -72,6 +72,13 @@ IrType ir_array(IrModule *module, IrScalar scalar, uint32_t rank, const int64_t 
     return make_type(module, rank ? IR_T_ARRAY : IR_T_SCALAR, scalar, rank, dims);
 }
 
+IrType ir_type_with_lanes(IrModule *module, IrType type, uint32_t lanes) {
+    if (lanes == 1 || type->kind == IR_T_TAPE) return type;
+    CHECK_INTERNAL(ir_is_float(type) && ir_scalar_lanes(type->scalar) == 1);
+    return make_type(module, type->kind, ir_scalar_with(type->scalar, lanes), type->rank,
+                     type->dims);
+}
+
 IrType ir_str(IrModule *module) {
     return make_type(module, IR_T_STR, (IrScalar)0, 0, NULL);
 }
@@ -219,13 +226,12 @@ static void add_params(Signature *signature, const IrFunc *base) {
 
 static void add_active_params(Signature *signature, const IrDeriv *deriv) {
     const IrFunc *base = deriv->base;
-    uint32_t n = base->nparams, lanes = ir_option_lanes(deriv->options);
-    for (uint32_t k = 0; k < n * lanes; k++) {
-        uint32_t i = k % n;
+    uint32_t lanes = ir_option_lanes(deriv->options);
+    for (uint32_t i = 0; i < base->nparams; i++) {
         const char *name = base->param_names[i];
         if (!deriv->in_active[i]) continue;
         CHECK_INTERNAL(ir_can_be_active(base->params[i]));
-        add_type(signature, base->params[i],
+        add_type(signature, ir_type_with_lanes(base->module, base->params[i], lanes),
                  name ? arena_printf(base->module->arena, "d%s", name) : NULL);
     }
 }
@@ -236,18 +242,17 @@ static void add_results(Signature *signature, const IrFunc *base) {
 
 static void add_active_results(Signature *signature, const IrDeriv *deriv) {
     const IrFunc *base = deriv->base;
-    uint32_t n = base->nresults, lanes = ir_option_lanes(deriv->options);
-    for (uint32_t k = 0; k < n * lanes; k++) {
-        uint32_t i = k % n;
+    uint32_t lanes = ir_option_lanes(deriv->options);
+    for (uint32_t i = 0; i < base->nresults; i++) {
         if (!deriv->out_active[i]) continue;
         CHECK_INTERNAL(ir_can_be_active(base->results[i]));
-        add_type(signature, base->results[i], "seed");
+        add_type(signature, ir_type_with_lanes(base->module, base->results[i], lanes), "seed");
     }
 }
 
 static void deriv_signature(IrModule *module, const IrDeriv *deriv, Signature *in, Signature *out) {
     const IrFunc *base = deriv->base;
-    uint32_t room = (1 + ir_option_lanes(deriv->options)) * (base->nparams + base->nresults) + 1;
+    uint32_t room = 2 * (base->nparams + base->nresults) + 1;
     *in = new_signature(module, room);
     *out = new_signature(module, room);
     switch (deriv->mode) {

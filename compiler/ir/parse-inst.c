@@ -10,6 +10,16 @@ enum { MAX_DEPTH = 3000, MAX_ID = 1 << 22 };
 
 /* ---- types ---- */
 
+/* Is the word at hand NAME, or NAME with a number of lanes?  0: no. */
+static uint32_t lanes_behind(const IrParser *p, const char *name) {
+    size_t len = strlen(name);
+    uint64_t lanes = 0;
+    if (ir_at_word(p, name)) return 1;
+    if (p->token != TOKEN_WORD || p->len < len + 2 || memcmp(p->text, name, len) != 0) return 0;
+    bool fits = p->text[len] == 'x' && num_parse_u64(p->text + len + 1, p->len - len - 1, &lanes);
+    return fits && lanes > 1 && lanes <= IR_MAX_LANES ? (uint32_t)lanes : 0;
+}
+
 static IrType parse_shape(IrParser *p) {
     int64_t dims[IR_MAX_RANK];
     uint32_t rank = 0;
@@ -23,9 +33,12 @@ static IrType parse_shape(IrParser *p) {
         } while (ir_take_punct(p, ','));
         ir_expect_punct(p, ']');
     }
-    for (int s = 0; s < IR_SCALAR_COUNT; s++)
-        if (ir_take_word(p, ir_scalar_name((IrScalar)s)))
-            return ir_array(p->module, (IrScalar)s, rank, dims);
+    for (int s = 0; s < IR_SCALAR_COUNT; s++) {
+        uint32_t lanes = lanes_behind(p, ir_scalar_name((IrScalar)s));
+        if (!lanes) continue;
+        ir_next(p);
+        return ir_array(p->module, ir_scalar_with((IrScalar)s, lanes), rank, dims);
+    }
     ir_parse_error(p, "expected a type");
     return ir_scalar(p->module, IR_I64);
 }
@@ -182,8 +195,8 @@ static double parse_float(IrParser *p, bool single) {
 
 static void parse_const(IrParser *p, Draft *d) {
     IrType type = d->results.len ? d->results.at[0].type : ir_scalar(p->module, IR_I64);
-    if (ir_is_scalar(type, IR_F32) || ir_is_scalar(type, IR_F64))
-        d->inst.fimm = parse_float(p, type->scalar == IR_F32);
+    if (type->kind == IR_T_SCALAR && ir_scalar_float(type->scalar))
+        d->inst.fimm = parse_float(p, ir_scalar_base(type->scalar) == IR_F32);
     else if (ir_take_word(p, "true"))
         d->inst.imm = 1;
     else if (!ir_take_word(p, "false"))

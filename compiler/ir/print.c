@@ -61,6 +61,7 @@ static void print_shape(StrBuf *out, IrType type) {
         strbuf_char(out, ']');
     }
     strbuf_add(out, ir_scalar_name(type->scalar));
+    if (ir_scalar_lanes(type->scalar) > 1) strbuf_printf(out, "x%u", ir_scalar_lanes(type->scalar));
 }
 
 void ir_print_type(StrBuf *out, IrType type) {
@@ -114,7 +115,7 @@ static void print_single(StrBuf *out, double x) {
 }
 
 void ir_print_real(StrBuf *out, IrScalar scalar, double x) {
-    if (scalar == IR_F32)
+    if (ir_scalar_base(scalar) == IR_F32)
         print_single(out, x);
     else
         print_float(out, x);
@@ -126,7 +127,7 @@ static void print_const(StrBuf *out, const IrInst *inst) {
         strbuf_printf(out, "%" PRId64, inst->imm);
     else if (ir_scalar_float(type->scalar))
         ir_print_real(out, type->scalar, inst->fimm);
-    else if (type->scalar == IR_BOOL && (inst->imm == 0 || inst->imm == 1))
+    else if (ir_scalar_base(type->scalar) == IR_BOOL && (inst->imm == 0 || inst->imm == 1))
         strbuf_add(out, inst->imm ? "true" : "false");
     else if (type->scalar == IR_U64)
         strbuf_printf(out, "%" PRIu64, (uint64_t)inst->imm);

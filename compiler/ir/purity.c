@@ -24,6 +24,7 @@ static bool adds_inside(const IrInst *inst, const IrInst *top) {
    TOP (NULL: of the whole function) do not count. */
 static bool is_impure(const IrInst *inst, const IrInst *top, IrFunc *caller, Edges *calls) {
     if (inst->op == IR_CALL) {
+        if (inst->flags & IR_CALL_AHEAD) return false;
         if (!calls) return !ir_func_pure(inst->func);
         vec_push(calls, ((Edge){caller, inst->func}));
         return false;
@@ -80,7 +81,7 @@ void ir_forget_purity(IrModule *module) {
 
 bool ir_removable(const IrInst *inst) {
     if (!ir_op_info(inst->op)->pure) return false;
-    if (inst->op == IR_CALL) return ir_func_pure(inst->func);
+    if (inst->op == IR_CALL) return inst->flags & IR_CALL_AHEAD || ir_func_pure(inst->func);
     for (uint32_t i = 0; i < inst->nregions; i++)
         if (region_impure(inst->regions[i], inst, NULL, NULL)) return false;
     return true;

@@ -103,7 +103,7 @@ enum { BOOLS = 1, INTS = 2, FLOATS = 4, HALVES = 8 };
 
 static uint32_t class_of(IrType type) {
     if (type->kind != IR_T_SCALAR) return 0;
-    switch (type->scalar) {
+    switch (ir_scalar_base(type->scalar)) {
     case IR_BOOL: return BOOLS;
     case IR_F32:
     case IR_F64: return FLOATS;
@@ -133,7 +133,7 @@ static bool verify_const(Verifier *v, const IrInst *inst) {
     if (!counts(v, inst, 0, 1)) return false;
     IrType type = inst->results[0]->type;
     if (!ir_need(v, inst, class_of(type) != 0, "a constant is a real scalar")) return false;
-    if (type->scalar == IR_F32)
+    if (ir_scalar_base(type->scalar) == IR_F32)
         return ir_need(v, inst, inst->fimm != inst->fimm || (double)(float)inst->fimm == inst->fimm,
                        "the constant is no f32");
     return ir_scalar_float(type->scalar) ||
@@ -141,32 +141,118 @@ static bool verify_const(Verifier *v, const IrInst *inst) {
                    "the constant does not fit its type");
 }
 
-/* N operands of one type out of CLASSES; the result is like them, or a bool. */
+/* Operations that work on lanes. */
+static bool takes_lanes(IrOp op) {
+    switch ((int)op) {
+    case IR_NEG:
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MUL:
+    case IR_DIV:
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR:
+    case IR_NOT:
+    case IR_MULADD:
+    case IR_SELECT:
+    case IR_CAST: return true;
+    default: return ir_is_comparison(op);
+    }
+}
+
+static bool is_lanes(IrType type) {
+    return ir_scalar_lanes(type->scalar) > 1;
+}
+
+/* Floats and bools only, as many in each operand that has some as in the result. */
+static bool lanes_fit(Verifier *v, const IrInst *inst) {
+    uint32_t most = 1, of_result = ir_scalar_lanes(inst->results[0]->type->scalar);
+    for (uint32_t i = 0; i < inst->noperands; i++) {
+        uint32_t lanes = ir_scalar_lanes(type_of(inst, i)->scalar);
+        if (lanes == 1) continue;
+        if (!ir_need(v, inst, takes_lanes(inst->op), "does not work on lanes") ||
+            !ir_need(v, inst, class_of(type_of(inst, i)) & (BOOLS | FLOATS), "lanes of integers") ||
+            !ir_need(v, inst, most == 1 || most == lanes, "operands have %u and %u lanes", most,
+                     lanes))
+            return false;
+        most = lanes;
+    }
+    return ir_need(v, inst, most == of_result, "the result has %u lanes, not %u", of_result, most);
+}
+
+/* Is TYPE, but for its lanes, the scalar type WANTED? */
+static bool is_like(Verifier *v, IrType type, IrType wanted) {
+    return type->kind == IR_T_SCALAR &&
+           ir_scalar(v->module, ir_scalar_base(type->scalar)) ==
+               ir_scalar(v->module, ir_scalar_base(wanted->scalar));
+}
+
+/* N operands of one type out of CLASSES, but for lanes; the result is like them, or a bool. */
 static bool alike(Verifier *v, const IrInst *inst, uint32_t n, uint32_t classes) {
     if (!counts(v, inst, n, 1)) return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!operand_class(v, inst, i, classes) || !operand_fits(v, inst, i, type_of(inst, 0)))
+        if (!operand_class(v, inst, i, classes) ||
+            !(is_like(v, type_of(inst, i), type_of(inst, 0)) ||
+              operand_fits(v, inst, i, type_of(inst, 0))))
             return false;
-    if (ir_is_comparison(inst->op))
-        return ir_need(v, inst, ir_is_scalar(inst->results[0]->type, IR_BOOL),
-                       "the result is no bool");
-    return result_fits(v, inst, 0, type_of(inst, 0));
+    IrType result = inst->results[0]->type;
+    if (ir_is_comparison(inst->op)
+            ? !ir_need(v, inst, is_like(v, result, ir_scalar(v->module, IR_BOOL)),
+                       "the result is no bool")
+            : !is_like(v, result, type_of(inst, 0)) && !result_fits(v, inst, 0, type_of(inst, 0)))
+        return false;
+    return lanes_fit(v, inst);
 }
 
 static bool verify_powi(Verifier *v, const IrInst *inst) {
     return counts(v, inst, 2, 1) && operand_class(v, inst, 0, INTS | FLOATS) &&
-           operand_is(v, inst, 1, IR_I64) && result_fits(v, inst, 0, type_of(inst, 0));
+           operand_is(v, inst, 1, IR_I64) && result_fits(v, inst, 0, type_of(inst, 0)) &&
+           lanes_fit(v, inst);
 }
 
 static bool verify_select(Verifier *v, const IrInst *inst) {
-    return counts(v, inst, 3, 1) && operand_is(v, inst, 0, IR_BOOL) &&
+    return counts(v, inst, 3, 1) &&
+           ir_need(v, inst, (class_of(type_of(inst, 0)) & BOOLS) != 0, "operand 0 is no bool") &&
            operand_class(v, inst, 1, BOOLS | INTS | FLOATS | HALVES) &&
-           operand_fits(v, inst, 2, type_of(inst, 1)) && result_fits(v, inst, 0, type_of(inst, 1));
+           ir_need(v, inst,
+                   is_like(v, type_of(inst, 2), type_of(inst, 1)) &&
+                       is_like(v, inst->results[0]->type, type_of(inst, 1)),
+                   "chooses between values of two types") &&
+           lanes_fit(v, inst);
 }
 
 static bool verify_cast(Verifier *v, const IrInst *inst) {
     return counts(v, inst, 1, 1) && operand_class(v, inst, 0, BOOLS | INTS | FLOATS | HALVES) &&
-           ir_need(v, inst, class_of(inst->results[0]->type) != 0, "the result is no real scalar");
+           ir_need(v, inst, class_of(inst->results[0]->type) != 0,
+                   "the result is no real scalar") &&
+           ir_need(v, inst,
+                   !is_lanes(type_of(inst, 0)) || ir_scalar_float(inst->results[0]->type->scalar),
+                   "lanes of floats become such") &&
+           lanes_fit(v, inst);
+}
+
+/* LANES: operands and the result; the others the other way round. */
+static bool verify_lanes(Verifier *v, const IrInst *inst) {
+    uint32_t n = inst->noperands;
+    if (!ir_need(v, inst, n > 1 && n <= IR_MAX_LANES, "makes %u lanes", n) || !counts(v, inst, n, 1))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!operand_class(v, inst, i, BOOLS | FLOATS) ||
+            !operand_fits(v, inst, i, type_of(inst, 0)))
+            return false;
+    return ir_need(v, inst, !is_lanes(type_of(inst, 0)), "makes lanes of lanes") &&
+           result_fits(v, inst, 0,
+                       ir_scalar(v->module, ir_scalar_with(type_of(inst, 0)->scalar, n)));
+}
+
+static bool verify_lane(Verifier *v, const IrInst *inst) {
+    bool is_sum = inst->op == IR_LANE_SUM;
+    return counts(v, inst, is_sum ? 1 : 2, 1) &&
+           operand_class(v, inst, 0, is_sum ? FLOATS : BOOLS | FLOATS) &&
+           ir_need(v, inst, is_lanes(type_of(inst, 0)), "operand 0 has no lanes") &&
+           (is_sum || operand_is(v, inst, 1, IR_I64)) &&
+           result_fits(v, inst, 0,
+                       ir_scalar(v->module, ir_scalar_base(type_of(inst, 0)->scalar)));
 }
 
 static bool verify_math(Verifier *v, const IrInst *inst) {
@@ -257,7 +343,9 @@ static bool verify_build(Verifier *v, const IrInst *inst) {
 static bool verify_arg_reduce(Verifier *v, const IrInst *inst) {
     return counts(v, inst, (uint32_t)inst->imm, 1) &&
            ir_need(v, inst, ir_is_scalar(inst->results[0]->type, IR_I64), "the result is no i64") &&
-           ir_need(v, inst, (class_of(type_of(inst->regions[0]->last, 0)) & (INTS | FLOATS)) != 0,
+           ir_need(v, inst,
+                   (class_of(type_of(inst->regions[0]->last, 0)) & (INTS | FLOATS)) != 0 &&
+                       !is_lanes(type_of(inst->regions[0]->last, 0)),
                    "what is yielded cannot be compared");
 }
 
@@ -275,6 +363,8 @@ static bool verify_reduce(Verifier *v, const IrInst *inst) {
         uint32_t cls = value ? class_of(ir_scalar(v->module, type->scalar)) : 0;
         if (!ir_need(v, inst, (cls & (logical ? BOOLS : INTS | FLOATS)) != 0,
                      "operand %u cannot be reduced so", n + r) ||
+            !ir_need(v, inst, inst->flags == IR_SUM || ir_scalar_lanes(type->scalar) == 1,
+                     "lanes can only be summed") ||
             !yield_fits(v, inst, 0, r, type) || !result_fits(v, inst, r, type))
             return false;
     }
@@ -394,7 +484,7 @@ static bool verify_argsort(Verifier *v, const IrInst *inst) {
     if (!counts(v, inst, 1, 1) || !operand_array(v, inst, 0)) return false;
     IrType type = type_of(inst, 0);
     return ir_need(v, inst,
-                   type->rank == 1 &&
+                   type->rank == 1 && !is_lanes(type) &&
                        class_of(ir_scalar(v->module, type->scalar)) & (INTS | FLOATS),
                    "operand 0 cannot be sorted") &&
            result_fits(v, inst, 0, ir_array(v->module, IR_I64, 1, type->dims));
@@ -408,7 +498,9 @@ static bool verify_contract(Verifier *v, const IrInst *inst) {
     IrType x = type_of(inst, 0), y = type_of(inst, 1);
     bool ta = inst->flags & IR_CONTRACT_TA, tb = inst->flags & IR_CONTRACT_TB;
     if (!ir_need(v, inst,
-                 x->rank <= 2 && y->rank <= 2 && x->scalar == y->scalar &&
+                 x->rank <= 2 && y->rank <= 2 &&
+                     ir_scalar_base(x->scalar) == ir_scalar_base(y->scalar) &&
+                     (!is_lanes(x) || !is_lanes(y) || x->scalar == y->scalar) &&
                      class_of(ir_scalar(v->module, x->scalar)) & (INTS | FLOATS),
                  "operands have no product") ||
         !ir_need(v, inst, (!ta || x->rank == 2) && (!tb || y->rank == 2),
@@ -419,7 +511,8 @@ static bool verify_contract(Verifier *v, const IrInst *inst) {
         return false;
     if (x->rank == 2) dims[rank++] = x->dims[ta ? 1 : 0];
     if (y->rank == 2) dims[rank++] = y->dims[tb ? 0 : 1];
-    return result_fits(v, inst, 0, ir_array(v->module, x->scalar, rank, dims));
+    return result_fits(v, inst, 0,
+                       ir_array(v->module, is_lanes(x) ? x->scalar : y->scalar, rank, dims));
 }
 
 /* ---- accumulators, tapes, effects ---- */
@@ -519,6 +612,9 @@ bool ir_verify_op(Verifier *v, const IrInst *inst) {
     case IR_POWI: return verify_powi(v, inst);
     case IR_SELECT: return verify_select(v, inst);
     case IR_CAST: return verify_cast(v, inst);
+    case IR_LANES: return verify_lanes(v, inst);
+    case IR_LANE:
+    case IR_LANE_SUM: return verify_lane(v, inst);
     case IR_MATH: return verify_math(v, inst);
     case IR_STRING: return verify_string(v, inst);
     case IR_YIELD: return counts(v, inst, inst->noperands, 0);

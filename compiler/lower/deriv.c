@@ -6,14 +6,17 @@
    out as that of its first; the shadow of what is only read gets the cotangent added.  Parts that
    are no floats are zero in returned derivatives and stay as they are in shadows.
 
-   A request of width N has a few lanes at once in the derivative, where primal parts are there once,
-   and a BUILD over such groups where N is larger.  A reverse pass, which has no primal part, is called
-   for each lane. */
+   A request of width N speaks of blocks with N in front.  The derivative inside has values with lanes,
+   which stand innermost: the block's lanes are put side by side on the way in and taken apart on the
+   way out.  Their number is a power of two, which is what vectors of the machine are made for; where N
+   is larger than LANES_AT_ONCE, there are several groups of so many.  Lanes beyond N are the last lane
+   once more. */
 #include "lower/internal.h"
 
 #include <string.h>
 
-enum { UNROLLED_LANES = IR_MAX_LANES };
+/* More share one primal, fewer fit into the registers. */
+enum { LANES_AT_ONCE = 8 };
 
 typedef struct Deriv {
     Fn *f;
@@ -30,10 +33,17 @@ typedef struct Deriv {
     Vals *slots; /* the wrapper's parameters */
 } Deriv;
 
-/* What one call gave: the base's results, then the linear part. */
-typedef struct Lane {
+/* What a call gave: the base's results, then the linear part. */
+typedef struct Got {
     Vals primal, linear;
-} Lane;
+} Got;
+
+/* Some lanes of the N in front of blocks: COUNT from FIRST on (NULL: 0).  COUNT 0: there are no
+   blocks. */
+typedef struct Group {
+    IrValue *first;
+    uint32_t count;
+} Group;
 
 static IrDerivMode mode_of(DerivPart part) {
     switch (part) {
@@ -111,14 +121,18 @@ static Vals slot_value(const Deriv *d, DerivRole role, uint32_t of) {
     return (Vals){0};
 }
 
-static bool is_linear(DerivRole role) {
-    return role == ROLE_SHADOW || role == ROLE_TANGENT || role == ROLE_SEED ||
-           role == ROLE_COTANGENT;
-}
-
-/* A linear value in one lane. */
-static IrValue *in_lane(const Deriv *d, IrValue *x, IrValue *lane) {
-    return lane ? emit_index(d->f, x, 1, &lane) : x;
+/* A linear value with the lanes of GROUP. */
+static IrValue *in_group(const Deriv *d, IrValue *x, const Group *group) {
+    IrValue *parts[IR_MAX_LANES];
+    Fn *f = d->f;
+    if (!group->count) return x;
+    for (uint32_t k = 0; k < group->count; k++) {
+        IrValue *lane = emit_int(f, k);
+        if (group->first) lane = emit_add(f, group->first, lane);
+        lane = irb_binary(&f->b, IR_MIN, lane, emit_int(f, d->spec->width - 1));
+        parts[k] = emit_index(f, x, 1, &lane);
+    }
+    return irb_lanes(&f->b, group->count, parts);
 }
 
 /* ---- the call ---- */
@@ -134,38 +148,40 @@ static void add_primal(const Deriv *d, Operands *args) {
     }
 }
 
-static void add_tangents(const Deriv *d, IrValue *lane, Operands *args) {
+static void add_tangents(const Deriv *d, const Group *group, Operands *args) {
     for (uint32_t p = d->ncaptures; p < d->base->nparams; p++) {
         Vals value = slot_value(d, ROLE_TANGENT, p - d->ncaptures);
         for (uint32_t i = 0; i < value.n; i++)
-            if (d->in_active[d->param_at[p] + i]) vec_push(args, in_lane(d, value.at[i], lane));
+            if (d->in_active[d->param_at[p] + i]) vec_push(args, in_group(d, value.at[i], group));
     }
 }
 
 static IrValue *cotangent_of_result(const Deriv *d, Vals seed, uint32_t *at, uint32_t i,
-                                    IrValue *lane) {
+                                    const Group *group) {
     IrType type = d->base_func->results[i];
-    IrValue *value = seed.at ? in_lane(d, seed.at[*at], lane) : NULL;
+    IrScalar scalar = ir_scalar_with(type->scalar, group->count);
+    IrValue *value = seed.at ? seed.at[*at] : NULL;
     (*at)++;
     if (!d->out_active[i]) return NULL;
+    if (value) return in_group(d, value, group);
     /* Of a holomorphic function the seed is 1, too: 0 in the imaginary part. */
     bool is_im = d->spec->holomorphic && i == 1;
-    return value ? value : irb_scalar_const(&d->f->b, type->scalar, !is_im, is_im ? 0.0 : 1.0);
+    return irb_scalar_const(&d->f->b, scalar, !is_im, is_im ? 0.0 : 1.0);
 }
 
-static void add_cotangents(const Deriv *d, IrValue *lane, Operands *args) {
+static void add_cotangents(const Deriv *d, const Group *group, Operands *args) {
     Vals seed = slot_value(d, ROLE_SEED, 0);
     uint32_t at = 0;
     for (uint32_t i = 0; i < d->nresult; i++) {
         if (!d->in_seed[i]) continue;
-        IrValue *value = cotangent_of_result(d, seed, &at, i, lane);
+        IrValue *value = cotangent_of_result(d, seed, &at, i, group);
         if (value) vec_push(args, value);
     }
     for (uint32_t p = d->ncaptures; p < d->base->nparams; p++) {
         if (!d->base->params[p]->mut) continue;
         Vals shadow = slot_value(d, ROLE_SHADOW, p - d->ncaptures);
         for (uint32_t i = 0; i < shadow.n; i++)
-            if (d->in_active[d->param_at[p] + i]) vec_push(args, in_lane(d, shadow.at[i], lane));
+            if (d->in_active[d->param_at[p] + i]) vec_push(args, in_group(d, shadow.at[i], group));
     }
 }
 
@@ -187,30 +203,22 @@ static IrFunc *func_of(const Deriv *d, uint32_t lanes) {
                         ir_checkpoint_option(d->spec->checkpoint));
 }
 
-/* The results of a call in N lanes: those of the base, the linear ones of each lane. */
-static void call_lanes(const Deriv *d, IrValue *const *lanes, uint32_t n, Lane *got) {
+/* The results of a call: those of the base, the linear ones with the lanes of GROUP. */
+static Got call_deriv(const Deriv *d, const Group *group) {
     DerivPart part = d->spec->part;
     Operands args = {0};
-    IrFunc *func = func_of(d, n);
+    IrFunc *func = func_of(d, group->count ? group->count : 1);
     if (part == DERIV_PART_REVERSE) vec_push(&args, slot_value(d, ROLE_TAPE, 0).at[0]);
     else add_primal(d, &args);
-    for (uint32_t k = 0; k < n; k++) {
-        if (part == DERIV_PART_JVP) add_tangents(d, lanes[k], &args);
-        if (part == DERIV_PART_GRAD || part == DERIV_PART_REVERSE)
-            add_cotangents(d, lanes[k], &args);
-    }
+    if (part == DERIV_PART_JVP) add_tangents(d, group, &args);
+    if (part == DERIV_PART_GRAD || part == DERIV_PART_REVERSE) add_cotangents(d, group, &args);
     CHECK_INTERNAL(args.len == func->nparams);
     IrInst *call = irb_call(&d->f->b, func, args.at);
     vec_free(&args);
     Vals all = vals_new(d->f->lw, call->nresults);
     for (uint32_t i = 0; i < all.n; i++) all.at[i] = call->results[i];
     uint32_t nprimal = part == DERIV_PART_REVERSE ? 0 : d->base_func->nresults;
-    uint32_t nlinear = (all.n - nprimal) / n;
-    for (uint32_t k = 0; k < n; k++) {
-        got[k] = (Lane){vals_slice(all, 0, nprimal),
-                        vals_slice(all, nprimal + k * nlinear, nlinear)};
-        if (d->spec->holomorphic) conjugate(d, got[k].linear);
-    }
+    return (Got){vals_slice(all, 0, nprimal), vals_slice(all, nprimal, all.n - nprimal)};
 }
 
 /* ---- from the call to the wrapper's linear results ---- */
@@ -222,6 +230,21 @@ IrValue *deriv_zero(Fn *f, IrValue *x, const Leaf *leaf) {
     return emit_nothing(f, &one).at[0];
 }
 
+/* The same for each of the N lanes. */
+static IrValue *zero_block(const Deriv *d, IrValue *x, const Leaf *leaf) {
+    IrValue *zero = deriv_zero(d->f, x, leaf), *sizes[IR_MAX_RANK], *width;
+    uint32_t rank = zero->type->rank;
+    IrBuilder *b = &d->f->b;
+    if (!d->spec->width) return zero;
+    for (uint32_t k = 0; k < rank; k++) sizes[k] = irb_dim(b, zero, k);
+    width = emit_int(d->f, d->spec->width);
+    IrInst *build = irb_build(b, 1, &width, 1, &zero->type, rank, sizes);
+    IrBuilder inner = *b;
+    irb_at_end(&inner, build->regions[0]);
+    irb_yield(&inner, 1, &zero);
+    return build->results[0];
+}
+
 /* Where the cotangent of flattened parameter AT stands among the linear results. */
 static uint32_t active_before(const uint8_t *active, uint32_t at) {
     uint32_t n = 0;
@@ -229,23 +252,23 @@ static uint32_t active_before(const uint8_t *active, uint32_t at) {
     return n;
 }
 
-static void add_cotangent(const Deriv *d, const Lane *got, uint32_t of, Operands *out) {
+static void add_cotangent(const Deriv *d, const Got *got, uint32_t of, Operands *out) {
     const Shape *shape = param_shape(d, of);
     Vals primal = slot_value(d, ROLE_PRIMAL, of);
     uint32_t begin = param_begin(d, of);
     for (uint32_t i = 0; i < shape->n; i++) {
         bool active = d->in_active[begin + i];
         vec_push(out, active ? got->linear.at[active_before(d->in_active, begin + i)]
-                             : deriv_zero(d->f, primal.at ? primal.at[i] : NULL, &shape->leaf[i]));
+                             : zero_block(d, primal.at ? primal.at[i] : NULL, &shape->leaf[i]));
     }
 }
 
-static void add_shadow(const Deriv *d, const Lane *got, uint32_t of, IrValue *lane, Operands *out) {
+static void add_shadow(const Deriv *d, const Got *got, uint32_t of, Operands *out) {
     Vals shadow = slot_value(d, ROLE_SHADOW, of);
     uint32_t begin = param_begin(d, of);
     bool mut = d->base->params[d->ncaptures + of]->mut;
     for (uint32_t i = 0; i < shadow.n; i++) {
-        IrValue *own = in_lane(d, shadow.at[i], lane);
+        IrValue *own = shadow.at[i];
         if (d->in_active[begin + i]) {
             IrValue *got_it = got->linear.at[active_before(d->in_active, begin + i)];
             own = mut ? got_it : irb_elementwise(&d->f->b, IR_ADD, own, got_it);
@@ -254,26 +277,25 @@ static void add_shadow(const Deriv *d, const Lane *got, uint32_t of, IrValue *la
     }
 }
 
-static void add_tangent_of_result(const Deriv *d, const Lane *got, Operands *out) {
+static void add_tangent_of_result(const Deriv *d, const Got *got, Operands *out) {
     const Shape *shape = shape_of(d->f->lw, d->base->result);
     for (uint32_t i = 0; i < d->nresult; i++) {
         if (!d->in_seed[i]) continue;
         vec_push(out, d->out_active[i] ? got->linear.at[active_before(d->out_active, i)]
-                                       : deriv_zero(d->f, got->primal.at[i], &shape->leaf[i]));
+                                       : zero_block(d, got->primal.at[i], &shape->leaf[i]));
     }
 }
 
-static void add_tangent_of_memory(const Deriv *d, const Lane *got, uint32_t of, IrValue *lane,
-                                  Operands *out) {
+static void add_tangent_of_memory(const Deriv *d, const Got *got, uint32_t of, Operands *out) {
     Vals tangent = slot_value(d, ROLE_TANGENT, of);
     uint32_t at = d->final_at[d->ncaptures + of];
     for (uint32_t i = 0; i < tangent.n; i++)
         vec_push(out, d->out_active[at + i] ? got->linear.at[active_before(d->out_active, at + i)]
-                                            : in_lane(d, tangent.at[i], lane));
+                                            : tangent.at[i]);
 }
 
-/* All linear results of the wrapper in one lane: first those returned, then memory. */
-static Vals linear_of(const Deriv *d, const Lane *got, IrValue *lane) {
+/* All linear results of the wrapper: first those returned, then memory. */
+static Vals linear_of(const Deriv *d, const Got *got) {
     Operands out = {0};
     for (uint32_t i = 0; i < d->spec->nresults; i++) {
         const DerivSlot *slot = &d->spec->results[i];
@@ -283,8 +305,8 @@ static Vals linear_of(const Deriv *d, const Lane *got, IrValue *lane) {
     for (uint32_t i = 0; i < d->spec->nparams; i++) {
         const DerivSlot *slot = &d->spec->params[i];
         if (!slot->mut) continue;
-        if (slot->role == ROLE_SHADOW) add_shadow(d, got, slot->of, lane, &out);
-        if (slot->role == ROLE_TANGENT) add_tangent_of_memory(d, got, slot->of, lane, &out);
+        if (slot->role == ROLE_SHADOW) add_shadow(d, got, slot->of, &out);
+        if (slot->role == ROLE_TANGENT) add_tangent_of_memory(d, got, slot->of, &out);
     }
     Vals all = vals_new(d->f->lw, out.len);
     if (out.len) memcpy(all.at, out.at, out.len * sizeof *out.at);
@@ -293,47 +315,6 @@ static Vals linear_of(const Deriv *d, const Lane *got, IrValue *lane) {
 }
 
 /* ---- lanes ---- */
-
-/* The shapes of all linear results, lanes in front. */
-static Shape *linear_shape(const Deriv *d) {
-    VEC(Leaf) leaves = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        uint32_t n = pass ? d->spec->nparams : d->spec->nresults;
-        for (uint32_t i = 0; i < n; i++) {
-            const DerivSlot *slot = pass ? &d->spec->params[i] : &d->spec->results[i];
-            if (!is_linear(slot->role) || (pass && !slot->mut)) continue;
-            const Shape *shape = shape_of(d->f->lw, slot->type);
-            for (uint32_t k = 0; k < shape->n; k++) vec_push(&leaves, shape->leaf[k]);
-        }
-    }
-    Shape *all = ARENA_NEW(d->f->lw->arena, Shape);
-    all->n = leaves.len;
-    all->leaf = ARENA_ARRAY(d->f->lw->arena, Leaf, leaves.len);
-    if (leaves.len) memcpy(all->leaf, leaves.at, leaves.len * sizeof *leaves.at);
-    vec_free(&leaves);
-    return all;
-}
-
-/* COUNT lanes from FIRST_LANE on (NULL: 0). */
-static Lane run_unrolled(const Deriv *d, IrValue *first_lane, uint32_t count) {
-    Vals lanes[UNROLLED_LANES];
-    Lane got[UNROLLED_LANES];
-    IrValue *at[UNROLLED_LANES];
-    for (uint32_t k = 0; k < count; k++) {
-        at[k] = emit_int(d->f, k);
-        if (first_lane) at[k] = emit_add(d->f, first_lane, at[k]);
-    }
-    uint32_t at_once = d->spec->part == DERIV_PART_REVERSE ? 1 : count;
-    for (uint32_t k = 0; k < count; k += at_once) call_lanes(d, at + k, at_once, got + k);
-    for (uint32_t k = 0; k < count; k++) lanes[k] = linear_of(d, &got[k], at[k]);
-    Vals out = vals_new(d->f->lw, lanes[0].n);
-    for (uint32_t i = 0; i < out.n; i++) {
-        IrValue *row[UNROLLED_LANES];
-        for (uint32_t k = 0; k < count; k++) row[k] = lanes[k].at[i];
-        out.at[i] = irb_pack(&d->f->b, count, row);
-    }
-    return (Lane){got[0].primal, out};
-}
 
 static Vals base_results(const Deriv *d) {
     Operands args = {0};
@@ -345,77 +326,136 @@ static Vals base_results(const Deriv *d) {
     return all;
 }
 
+/* The block of VALUE, whose lanes are all or (with a dimension in front for them) those of groups of
+   SIZE. */
+static IrValue *as_block(const Deriv *d, IrValue *value, uint32_t size, bool grouped) {
+    IrBuilder *b = &d->f->b, inner;
+    IrValue *sizes[IR_MAX_RANK], *at[IR_MAX_RANK], *lanes[IR_MAX_LANES];
+    IrType elem = ir_scalar(b->module, ir_scalar_base(value->type->scalar));
+    uint32_t rank = value->type->rank - grouped;
+    if (!grouped && (rank == 0 || size == 1)) {
+        for (uint32_t k = 0; k < d->spec->width; k++)
+            lanes[k] = irb_lane(b, value, emit_int(d->f, k));
+        return irb_pack(b, d->spec->width, lanes);
+    }
+    sizes[0] = emit_int(d->f, d->spec->width);
+    for (uint32_t k = 0; k < rank; k++) sizes[1 + k] = irb_dim(b, value, k + grouped);
+    IrInst *build = irb_build(b, 1 + rank, sizes, 1, &elem, 0, NULL);
+    IrValue **params = build->regions[0]->params, *lane = params[0];
+    inner = *b;
+    irb_at_end(&inner, build->regions[0]);
+    if (grouped) {
+        IrValue *by = irb_int(&inner, size);
+        at[0] = irb_binary(&inner, IR_DIV, lane, by);
+        lane = irb_binary(&inner, IR_MOD, lane, by);
+    }
+    for (uint32_t k = 0; k < rank; k++) at[k + grouped] = params[1 + k];
+    IrValue *element = irb_index(&inner, value, rank + grouped, at);
+    element = irb_lane(&inner, element, lane);
+    irb_yield(&inner, 1, &element);
+    return build->results[0];
+}
+
+static Vals as_blocks(const Deriv *d, Vals linear, uint32_t size, bool grouped) {
+    Vals out = vals_new(d->f->lw, linear.n);
+    for (uint32_t i = 0; i < out.n; i++) out.at[i] = as_block(d, linear.at[i], size, grouped);
+    return out;
+}
+
+/* The shapes of a call's linear results with SIZE lanes, and in front a dimension for groups. */
 typedef struct Groups {
     const Deriv *d;
-    uint32_t size;
+    uint32_t n, size;
+    VEC(Leaf) leaves;
 } Groups;
+
+static void add_leaves(Groups *groups, Type type, const uint8_t *active) {
+    Lower *lw = groups->d->f->lw;
+    const Shape *shape = shape_of(lw, type);
+    for (uint32_t i = 0; i < shape->n; i++) {
+        Leaf leaf = shape->leaf[i];
+        Size *dims = ARENA_ARRAY(lw->arena, Size, leaf.rank + 1);
+        int64_t known[IR_MAX_RANK];
+        if (!active[i]) continue;
+        CHECK_INTERNAL(leaf.rank < IR_MAX_RANK);
+        dims[0] = size_const(lw->program->types, groups->n);
+        for (uint32_t k = 0; k < leaf.rank; k++) dims[k + 1] = leaf.dims[k];
+        leaf.rank++;
+        leaf.kind = IR_T_ARRAY;
+        leaf.dims = dims;
+        for (uint32_t k = 0; k < leaf.rank; k++)
+            known[k] = dims[k]->kind == SIZE_CONST ? dims[k]->value : -1;
+        leaf.scalar = ir_scalar_with(leaf.scalar, groups->size);
+        leaf.type = ir_array(lw->module, leaf.scalar, leaf.rank, known);
+        vec_push(&groups->leaves, leaf);
+    }
+}
+
+static void add_all_leaves(Groups *groups) {
+    const Deriv *d = groups->d;
+    bool forward = d->spec->part == DERIV_PART_JVP;
+    if (forward) add_leaves(groups, d->base->result, d->out_active);
+    for (uint32_t p = 0; p < d->base->nparams; p++) {
+        Type type = d->base->params[p]->type;
+        if (!forward) add_leaves(groups, type, d->in_active + d->param_at[p]);
+        else if (d->base->params[p]->mut) add_leaves(groups, type, d->out_active + d->final_at[p]);
+    }
+}
 
 static Vals group_body(Fn *f, IrValue *const *indices, void *data) {
     const Groups *groups = data;
-    IrValue *first = emit_mul(f, indices[0], emit_int(f, groups->size));
-    return run_unrolled(groups->d, first, groups->size).linear;
+    Group group = {emit_mul(f, indices[0], emit_int(f, groups->size)), groups->size};
+    return call_deriv(groups->d, &group).linear;
 }
 
-/* The shape of all linear results with the lanes' dimension cut into groups. */
-static Shape *grouped_shape(const Deriv *d, uint32_t whole, uint32_t size) {
-    Lower *lw = d->f->lw;
-    Shape *shape = linear_shape(d);
-    for (uint32_t i = 0; i < shape->n; i++) {
-        Leaf *leaf = &shape->leaf[i];
-        Size *dims = ARENA_ARRAY(lw->arena, Size, leaf->rank + 1);
-        int64_t known[IR_MAX_RANK];
-        CHECK_INTERNAL(leaf->rank < IR_MAX_RANK);
-        dims[0] = size_const(lw->program->types, whole / size);
-        dims[1] = size_const(lw->program->types, size);
-        for (uint32_t k = 1; k < leaf->rank; k++) dims[k + 1] = leaf->dims[k];
-        leaf->rank++;
-        leaf->dims = dims;
-        for (uint32_t k = 0; k < leaf->rank; k++)
-            known[k] = dims[k]->kind == SIZE_CONST ? dims[k]->value : -1;
-        leaf->type = ir_array(lw->module, leaf->scalar, leaf->rank, known);
-    }
-    return shape;
-}
-
-/* The first WHOLE lanes in groups of SIZE. */
-static Vals run_groups(const Deriv *d, uint32_t whole, uint32_t size) {
-    Fn *f = d->f;
-    Groups groups = {d, size};
-    IrValue *count = emit_int(f, whole / size);
-    Vals all = emit_build(f, 1, &count, grouped_shape(d, whole, size), group_body, &groups);
-    for (uint32_t i = 0; i < all.n; i++) {
-        IrValue *sizes[IR_MAX_RANK];
-        uint32_t rank = all.at[i]->type->rank - 1;
-        sizes[0] = emit_int(f, whole);
-        for (uint32_t k = 1; k < rank; k++) sizes[k] = irb_dim(&f->b, all.at[i], k + 1);
-        all.at[i] = irb_reshape(&f->b, all.at[i], rank, sizes);
-    }
+/* The derivative for N groups of SIZE: its linear results, with a dimension in front. */
+static Vals call_groups(const Deriv *d, uint32_t n, uint32_t size) {
+    Groups groups = {d, n, size, {0}};
+    IrValue *count = emit_int(d->f, n);
+    add_all_leaves(&groups);
+    Shape shape = {.n = groups.leaves.len, .leaf = groups.leaves.at};
+    Vals all = emit_build(d->f, 1, &count, &shape, group_body, &groups);
+    vec_free(&groups.leaves);
     return all;
 }
 
-static Lane run(const Deriv *d) {
-    uint32_t width = d->spec->width;
-    if (!width || d->spec->part == DERIV_PART_FORWARD) {
-        IrValue *none = NULL;
-        Lane got;
-        call_lanes(d, &none, 1, &got);
-        if (d->spec->part == DERIV_PART_FORWARD) return got;
-        return (Lane){got.primal, linear_of(d, &got, NULL)};
+/* How many lanes the derivative has for a width: the next power of two. */
+static uint32_t lanes_for(uint32_t width) {
+    uint32_t lanes = width ? 1 : 0;
+    while (lanes < width && lanes < LANES_AT_ONCE) lanes *= 2;
+    return lanes;
+}
+
+/* Is anything of the base's results wanted: they themselves, memory, or the shape of some that have no
+   tangent? */
+static bool wants_primal(const Deriv *d) {
+    bool wants = false;
+    if (d->spec->part == DERIV_PART_REVERSE) return false;
+    for (uint32_t i = 0; i < d->spec->nresults; i++)
+        wants |= d->spec->results[i].role == ROLE_PRIMAL ||
+                 d->spec->results[i].role == ROLE_RESULT_SHADOW;
+    for (uint32_t i = 0; i < d->spec->nparams; i++)
+        wants |= d->spec->params[i].role == ROLE_PRIMAL && d->spec->params[i].mut;
+    for (uint32_t i = 0; i < d->nresult; i++) wants |= d->in_seed[i] && !d->out_active[i];
+    return wants;
+}
+
+static Got run(const Deriv *d) {
+    uint32_t width = d->spec->part == DERIV_PART_FORWARD ? 0 : d->spec->width;
+    uint32_t size = lanes_for(width), ngroups = size ? (width + size - 1) / size : 0;
+    Group all = {NULL, size};
+    Got got = {.primal = {0}};
+    if (ngroups <= 1) {
+        got = call_deriv(d, &all);
+        if (width) got.linear = as_blocks(d, got.linear, size, false);
+    } else {
+        if (wants_primal(d)) got.primal = base_results(d);
+        got.linear = as_blocks(d, call_groups(d, ngroups, size), size, true);
     }
-    if (width <= UNROLLED_LANES) return run_unrolled(d, NULL, width);
-    /* As few groups as there can be, of about one size; what is left over is a smaller one. */
-    uint32_t ngroups = (width + UNROLLED_LANES - 1) / UNROLLED_LANES;
-    uint32_t size = (width + ngroups - 1) / ngroups, whole = width - width % size;
-    Lane all = {.primal = {0}};
-    if (d->spec->part != DERIV_PART_REVERSE) all.primal = base_results(d);
-    all.linear = run_groups(d, whole, size);
-    if (whole == width) return all;
-    Lane rest = run_unrolled(d, emit_int(d->f, whole), width - whole);
-    for (uint32_t i = 0; i < all.linear.n; i++) {
-        IrValue *both[] = {all.linear.at[i], rest.linear.at[i]};
-        all.linear.at[i] = irb_concat(&d->f->b, 2, both);
-    }
-    return all;
+    if (d->spec->part == DERIV_PART_FORWARD) return got;
+    if (d->spec->holomorphic) conjugate(d, got.linear);
+    got.linear = linear_of(d, &got);
+    return got;
 }
 
 /* ---- the wrapper ---- */
@@ -430,7 +470,7 @@ static Vals result_shadow(const Deriv *d, Vals primal) {
     return all;
 }
 
-static void yield_all(const Deriv *d, const Lane *got) {
+static void yield_all(const Deriv *d, const Got *got) {
     Operands out = {0};
     uint32_t at = 0; /* in the linear results */
     for (uint32_t i = 0; i < d->spec->nresults; i++) {
@@ -489,7 +529,7 @@ void lower_deriv(Lower *lw, const Instance *inst) {
     }
     CHECK_INTERNAL(at == all.n);
     take_sizes(&d);
-    Lane got = run(&d);
+    Got got = run(&d);
     if (d.spec->part == DERIV_PART_FORWARD)
         got.linear.at[0] = tape_put_sizes(f, d.base, got.linear.at[0],
                                           vals_slice(got.primal, 0, d.nresult), d.in_seed);

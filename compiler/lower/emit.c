@@ -141,14 +141,25 @@ typedef struct Probe {
     SlotSet slots;
 } Probe;
 
+static void mark_ahead(IrInst *inst, void *data) {
+    (void)data;
+    if (inst->op == IR_CALL) inst->flags |= IR_CALL_AHEAD;
+}
+
 static void probe_side(Fn *f, bool taken, void *data) {
     Probe *probe = data;
     IrValue *zeros[IR_MAX_RANK];
     uint32_t at = 0;
     Vals vals = {0};
     if (taken) {
+        IrRegion *region = f->b.region;
+        IrInst *before = region->last;
         for (uint32_t k = 0; k < probe->n; k++) zeros[k] = emit_int(f, 0);
         vals = probe->run(f, zeros, probe->data);
+        for (IrInst *inst = before ? before->next : region->first; inst; inst = inst->next) {
+            mark_ahead(inst, NULL);
+            for (uint32_t r = 0; r < inst->nregions; r++) ir_walk(inst->regions[r], mark_ahead, NULL);
+        }
     }
     for (uint32_t i = 0; i < probe->shape->n; i++) {
         uint32_t rank = probe->shape->leaf[i].rank - probe->front;

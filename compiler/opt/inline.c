@@ -61,6 +61,12 @@ static void move_position(IrInst *inst, void *data) {
     for (uint32_t r = 0; r < inst->nregions; r++) ir_walk(inst->regions[r], move_position, data);
 }
 
+/* What a call that runs ahead calls, runs ahead. */
+static void mark_ahead(IrInst *inst, void *data) {
+    if (inst->op == IR_CALL) inst->flags |= IR_CALL_AHEAD;
+    for (uint32_t r = 0; r < inst->nregions; r++) ir_walk(inst->regions[r], mark_ahead, data);
+}
+
 static void inline_call(Inliner *in, IrInst *call) {
     IrFunc *callee = call->func, *caller = call->parent->func;
     IrBuilder b = {.module = in->context->module, .func = caller};
@@ -74,6 +80,9 @@ static void inline_call(Inliner *in, IrInst *call) {
     if ((callee->flags & IR_FUNC_LIBRARY) && !(caller->flags & IR_FUNC_LIBRARY))
         for (IrInst *i = before ? before->next : call->parent->first; i != call; i = i->next)
             move_position(i, call);
+    if (call->flags & IR_CALL_AHEAD)
+        for (IrInst *i = before ? before->next : call->parent->first; i != call; i = i->next)
+            mark_ahead(i, NULL);
     for (uint32_t k = 0; k < call->nresults; k++) ir_replace(call->results[k], results[k]);
     ir_remove(call);
     map_free(&map);

@@ -150,8 +150,33 @@ static IrValue *simplify_powi(IrBuilder *b, IrValue *x, IrValue *n) {
     return irb_binary(b, IR_MUL, k == 3 ? x : square, square);
 }
 
+/* Reading one of what was put side by side, and putting together what was read. */
+static IrValue *simplify_lanes(IrBuilder *b, const IrInst *inst) {
+    const IrValue *x = ir_resolve(inst->operands[0]);
+    int64_t k;
+    double f;
+    if (inst->op == IR_LANE) {
+        if (ir_const_float(x, &f))
+            return irb_scalar_const(b, inst->results[0]->type->scalar, 0, f);
+        if (!x->def || x->def->op != IR_LANES) return NULL;
+        if (!ir_const_int(ir_resolve(inst->operands[1]), &k)) return NULL;
+        return ir_resolve(x->def->operands[k]);
+    }
+    IrValue *whole = operand_of(x, IR_LANE, 0);
+    bool all_same = ir_const_float(x, &f);
+    for (uint32_t i = 0; i < inst->noperands; i++) {
+        const IrValue *lane = ir_resolve(inst->operands[i]);
+        all_same = all_same && lane == x;
+        if (operand_of(lane, IR_LANE, 0) != whole) whole = NULL;
+        if (whole && !is_int(ir_resolve(lane->def->operands[1]), i)) whole = NULL;
+    }
+    if (all_same) return irb_scalar_const(b, inst->results[0]->type->scalar, 0, f);
+    return whole && whole->type == inst->results[0]->type ? whole : NULL;
+}
+
 static IrValue *simplify_scalar(OptContext *c, IrBuilder *b, const IrInst *inst) {
     if (!inst->noperands) return NULL;
+    if (inst->op == IR_LANE || inst->op == IR_LANES) return simplify_lanes(b, inst);
     IrValue *folded = fold(b, inst);
     if (folded) return folded;
     IrValue *x = ir_resolve(inst->operands[0]);
@@ -192,6 +217,8 @@ static void simplify_region(OptContext *c, IrRegion *region) {
         IrValue *value = is_scalar_op(inst->op) ? simplify_scalar(c, &b, inst)
                                                 : opt_simplify_array(c, &b, inst);
         if (!value || value == inst->results[0]) continue;
+        /* An identity that takes the lanes away: the other operand brought them. */
+        if (value->type->scalar != inst->results[0]->type->scalar) continue;
         ir_replace(inst->results[0], value);
         ir_remove(inst);
         c->changed = true;

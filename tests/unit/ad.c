@@ -322,5 +322,69 @@ START_TEST(requests_are_made_once) {
 }
 END_TEST
 
-UNIT_MAIN("ad", sixth_derivative, third_derivative_of_a_loop, strong_zero, tapes_are_small, errors,
+/* ---- lanes ---- */
+
+static const char power[] = "func @f(%x: f64, %v: [?]f64, %n: i64) -> (f64) {\n"
+                            "  %m: i64 = dim %v, 0\n"
+                            "  %zero: f64 = const 0.0\n"
+                            "  %s: f64 = reduce sum [%m] init %zero { (%i: i64)\n"
+                            "    %e: f64 = index %v [%i]\n"
+                            "    %q: f64 = mul %e, %x\n"
+                            "    %r: f64 = mul %q, %e\n"
+                            "    yield %r\n"
+                            "  }\n"
+                            "  %y: f64 = loop %n, %s { (%t: i64, %p: f64)\n"
+                            "    %k: f64 = mul %p, %x\n"
+                            "    yield %k\n"
+                            "  }\n"
+                            "  yield %y\n"
+                            "}\n";
+
+typedef struct Counted {
+    uint32_t all, wide_products, taken_apart, pops, calls;
+} Counted;
+
+static void count_inst(IrInst *inst, void *data) {
+    Counted *c = data;
+    c->all++;
+    c->taken_apart += inst->op == IR_LANES || inst->op == IR_LANE || inst->op == IR_LANE_SUM;
+    c->pops += inst->op == IR_TAPE_POP;
+    c->calls += inst->op == IR_CALL;
+    c->wide_products +=
+        inst->op == IR_MUL && ir_scalar_lanes(inst->results[0]->type->scalar) == 8;
+}
+
+static Counted counted(const IrFunc *func) {
+    Counted c = {0};
+    ir_walk(func->body, count_inst, &c);
+    return c;
+}
+
+/* A derivative with lanes is, instruction for instruction, that without: all lanes are one value, the
+   primal part is there once, and a tape is gone through once. */
+START_TEST(lanes_are_one_value) {
+    static const IrDerivMode modes[] = {IR_DERIV_JVP, IR_DERIV_GRAD, IR_DERIV_REVERSE};
+    World w = world_new(power);
+    IrFunc *f = ir_find_func(w.module, "f");
+    IrFunc *forward = derive(IR_DERIV_FORWARD, f, 0), *made[3][2];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 2; k++)
+            made[i][k] = derive(modes[i], f, ir_lanes_option(k ? 8 : 1));
+    run(&w);
+    ck_assert_str_eq(w.messages.text, "");
+    for (int i = 0; i < 3; i++) {
+        Counted plain = counted(made[i][0]), wide = counted(made[i][1]);
+        ck_assert_uint_eq(wide.all, plain.all);
+        ck_assert_uint_eq(wide.pops, plain.pops);
+        ck_assert_uint_eq(wide.taken_apart, 0);
+        ck_assert_uint_eq(wide.calls, 0);
+        ck_assert_uint_gt(wide.wide_products, 0);
+    }
+    ck_assert_ptr_eq(forward, derive(IR_DERIV_FORWARD, f, 0));
+    world_free(&w);
+}
+END_TEST
+
+UNIT_MAIN("ad", sixth_derivative, third_derivative_of_a_loop, strong_zero, tapes_are_small,
+          lanes_are_one_value, errors,
           extern_of_constants, requests_are_made_once)

@@ -21,8 +21,9 @@ void emit_init(Emit *e, LLVMContextRef context, const char *module_name) {
 
 /* ---- types and constants ---- */
 
-LLVMTypeRef emit_type(const Emit *e, IrScalar scalar) {
-    switch (scalar) {
+/* Without its lanes. */
+static LLVMTypeRef base_type(const Emit *e, IrScalar scalar) {
+    switch (ir_scalar_base(scalar)) {
     case IR_BOOL: return e->i1;
     case IR_I8:
     case IR_U8: return e->i8;
@@ -43,17 +44,62 @@ LLVMTypeRef emit_type(const Emit *e, IrScalar scalar) {
     UNREACHABLE("scalar type %d in code generation", (int)scalar);
 }
 
+static LLVMTypeRef with_lanes(LLVMTypeRef type, IrScalar scalar) {
+    uint32_t lanes = ir_scalar_lanes(scalar);
+    return lanes > 1 ? LLVMVectorType(type, lanes) : type;
+}
+
+static bool is_bool(IrScalar scalar) {
+    return ir_scalar_base(scalar) == IR_BOOL;
+}
+
+LLVMTypeRef emit_type(const Emit *e, IrScalar scalar) {
+    return with_lanes(base_type(e, scalar), scalar);
+}
+
 LLVMTypeRef emit_memory_type(const Emit *e, IrScalar scalar) {
-    return scalar == IR_BOOL ? e->i8 : emit_type(e, scalar);
+    return with_lanes(is_bool(scalar) ? e->i8 : base_type(e, scalar), scalar);
+}
+
+LLVMTypeRef emit_element_type(const Emit *e, IrScalar scalar) {
+    uint32_t lanes = ir_scalar_lanes(scalar);
+    LLVMTypeRef one = is_bool(scalar) ? e->i8 : base_type(e, scalar);
+    return lanes > 1 ? LLVMArrayType2(one, lanes) : one;
 }
 
 LLVMValueRef emit_to_memory(Emit *e, IrScalar scalar, LLVMValueRef value) {
-    return scalar == IR_BOOL ? LLVMBuildZExt(e->b, value, e->i8, "") : value;
+    if (!is_bool(scalar)) return value;
+    return LLVMBuildZExt(e->b, value, emit_memory_type(e, scalar), "");
 }
 
 LLVMValueRef emit_from_memory(Emit *e, IrScalar scalar, LLVMValueRef value) {
-    if (scalar != IR_BOOL) return value;
-    return LLVMBuildICmp(e->b, LLVMIntNE, value, LLVMConstNull(e->i8), "");
+    if (!is_bool(scalar)) return value;
+    return LLVMBuildICmp(e->b, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
+}
+
+LLVMValueRef emit_load(Emit *e, IrScalar scalar, LLVMValueRef from, LLVMValueRef *made) {
+    *made = LLVMBuildLoad2(e->b, emit_memory_type(e, scalar), from, "");
+    LLVMSetAlignment(*made, ir_scalar_align(scalar));
+    return emit_from_memory(e, scalar, *made);
+}
+
+LLVMValueRef emit_store(Emit *e, IrScalar scalar, LLVMValueRef value, LLVMValueRef to) {
+    LLVMValueRef store = LLVMBuildStore(e->b, emit_to_memory(e, scalar, value), to);
+    LLVMSetAlignment(store, ir_scalar_align(scalar));
+    return store;
+}
+
+LLVMValueRef emit_splat(Emit *e, LLVMValueRef x, unsigned lanes) {
+    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(x), lanes);
+    LLVMValueRef zero = LLVMConstInt(e->i32, 0, false);
+    LLVMValueRef one = LLVMBuildInsertElement(e->b, LLVMGetPoison(type), x, zero, "");
+    return LLVMBuildShuffleVector(e->b, one, one, LLVMConstNull(LLVMVectorType(e->i32, lanes)), "");
+}
+
+LLVMValueRef emit_widened(Emit *e, LLVMValueRef x, IrScalar scalar) {
+    uint32_t lanes = ir_scalar_lanes(scalar);
+    if (lanes == 1 || LLVMGetTypeKind(LLVMTypeOf(x)) == LLVMVectorTypeKind) return x;
+    return emit_splat(e, x, lanes);
 }
 
 LLVMValueRef gen_int(const Emit *e, int64_t value) {
@@ -70,9 +116,13 @@ LLVMValueRef emit_null(const Emit *e) {
 
 LLVMValueRef emit_const(const Emit *e, const IrInst *inst) {
     IrScalar scalar = inst->results[0]->type->scalar;
-    LLVMTypeRef type = emit_type(e, scalar);
-    if (ir_scalar_float(scalar)) return LLVMConstReal(type, inst->fimm);
-    return LLVMConstInt(type, (unsigned long long)inst->imm, true);
+    LLVMTypeRef type = base_type(e, scalar);
+    LLVMValueRef all[IR_MAX_LANES], one = ir_scalar_float(scalar)
+                                              ? LLVMConstReal(type, inst->fimm)
+                                              : LLVMConstInt(type, (unsigned long long)inst->imm, true);
+    uint32_t lanes = ir_scalar_lanes(scalar);
+    for (uint32_t k = 0; k < lanes; k++) all[k] = one;
+    return lanes > 1 ? LLVMConstVector(all, lanes) : one;
 }
 
 LLVMValueRef emit_zero(const Emit *e, IrScalar scalar) {

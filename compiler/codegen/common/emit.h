@@ -23,17 +23,26 @@ struct Emit {
 
 void emit_init(Emit *e, LLVMContextRef context, const char *module_name);
 
-/* f16 and bf16 are their bits in an i16; bool is an i1, and an i8 in memory. */
+/* f16 and bf16 are their bits in an i16; bool is an i1, and an i8 in memory; lanes are a vector.  As
+   an element of arrays a vector has no more bytes and no larger alignment than its lanes. */
 LLVMTypeRef emit_type(const Emit *e, IrScalar scalar);
 LLVMTypeRef emit_memory_type(const Emit *e, IrScalar scalar);
+LLVMTypeRef emit_element_type(const Emit *e, IrScalar scalar);
 LLVMValueRef emit_to_memory(Emit *e, IrScalar scalar, LLVMValueRef value);
 LLVMValueRef emit_from_memory(Emit *e, IrScalar scalar, LLVMValueRef value);
+/* The same with the access: *MADE is the load; the store. */
+LLVMValueRef emit_load(Emit *e, IrScalar scalar, LLVMValueRef from, LLVMValueRef *made);
+LLVMValueRef emit_store(Emit *e, IrScalar scalar, LLVMValueRef value, LLVMValueRef to);
 
 LLVMValueRef gen_int(const Emit *e, int64_t value); /* an i64 */
 LLVMValueRef emit_int32(const Emit *e, int32_t value);
 LLVMValueRef emit_null(const Emit *e);
 LLVMValueRef emit_const(const Emit *e, const IrInst *inst);
 LLVMValueRef emit_zero(const Emit *e, IrScalar scalar);
+/* X in each of LANES, as a vector. */
+LLVMValueRef emit_splat(Emit *e, LLVMValueRef x, unsigned lanes);
+/* X, or if it is no vector and SCALAR has lanes, X in each of them. */
+LLVMValueRef emit_widened(Emit *e, LLVMValueRef x, IrScalar scalar);
 
 /* An LLVM intrinsic, overloaded on TYPE (NULL: not overloaded). */
 LLVMValueRef emit_intrinsic(Emit *e, const char *name, LLVMTypeRef type, LLVMValueRef *args,

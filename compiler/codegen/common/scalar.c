@@ -264,6 +264,8 @@ static LLVMValueRef int_to_float(Emit *e, IrScalar from, LLVMTypeRef type, LLVMV
 
 static LLVMValueRef cast(Emit *e, IrScalar from, IrScalar to, LLVMValueRef x) {
     LLVMTypeRef type = emit_type(e, to);
+    from = ir_scalar_base(from);
+    to = ir_scalar_base(to);
     bool to_half_type = to == IR_F16 || to == IR_BF16;
     if (from == to) return x;
     if (from == IR_F16 || from == IR_BF16) {
@@ -342,9 +344,36 @@ LLVMValueRef emit_combine(Emit *e, IrReduce kind, IrScalar scalar, LLVMValueRef 
     return int_binary(e, op, scalar, x, y);
 }
 
+/* ---- lanes ---- */
+
+static LLVMValueRef put_lanes(Emit *e, LLVMValueRef const *args, unsigned n) {
+    bool same = true;
+    for (unsigned k = 1; k < n; k++) same = same && args[k] == args[0];
+    if (same) return emit_splat(e, args[0], n);
+    LLVMValueRef all = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(args[0]), n));
+    for (unsigned k = 0; k < n; k++)
+        all = LLVMBuildInsertElement(e->b, all, args[k], emit_int32(e, (int32_t)k), "");
+    return all;
+}
+
+static LLVMValueRef sum_lanes(Emit *e, LLVMValueRef x, unsigned n) {
+    LLVMValueRef sum = LLVMBuildExtractElement(e->b, x, emit_int32(e, 0), "");
+    for (unsigned k = 1; k < n; k++) {
+        LLVMValueRef lane = LLVMBuildExtractElement(e->b, x, emit_int32(e, (int32_t)k), "");
+        sum = flagged(e, LLVMBuildFAdd(e->b, sum, lane, ""));
+    }
+    return sum;
+}
+
 LLVMValueRef emit_scalar(Emit *e, const IrInst *inst, LLVMValueRef *args) {
     IrScalar result = inst->results[0]->type->scalar;
     IrScalar scalar = ir_resolve(inst->operands[0])->type->scalar;
+    if (inst->op == IR_LANES) return put_lanes(e, args, inst->noperands);
+    if (inst->op == IR_LANE) return LLVMBuildExtractElement(e->b, args[0], args[1], "");
+    if (inst->op == IR_LANE_SUM) return sum_lanes(e, args[0], ir_scalar_lanes(scalar));
+    /* A choice by one condition stays one. */
+    for (uint32_t k = inst->op == IR_SELECT; k < inst->noperands; k++)
+        args[k] = emit_widened(e, args[k], result);
     switch ((int)inst->op) {
     case IR_NEG:
     case IR_ABS:

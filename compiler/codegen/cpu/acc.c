@@ -6,9 +6,9 @@ static Val open_acc(Fn *f, const IrInst *inst, uint32_t k) {
     Emit *e = f->e;
     if (type->kind != IR_T_SCALAR) return gen_base(f, inst, k);
     LLVMTypeRef memory = emit_memory_type(e, type->scalar);
-    Val val = {.at = gen_alloca(f, memory, NULL, ir_scalar_bytes(type->scalar), "acc"),
+    Val val = {.at = gen_alloca(f, memory, NULL, ir_scalar_align(type->scalar), "acc"),
                .block = emit_null(e)};
-    LLVMBuildStore(e->b, gen_scalar(f, inst->operands[k]), val.at);
+    emit_store(e, type->scalar, gen_scalar(f, inst->operands[k]), val.at);
     return val;
 }
 
@@ -37,9 +37,9 @@ void gen_with_acc(Fn *f, const IrInst *inst) {
     gen_dead(f, yield);
     for (uint32_t k = 0; k < n; k++) {
         IrType type = inst->results[k]->type;
+        LLVMValueRef load;
         if (type->kind == IR_T_SCALAR)
-            gen_set_scalar(f, inst->results[k],
-                           LLVMBuildLoad2(e->b, emit_memory_type(e, type->scalar), accs[k].at, ""));
+            gen_set_scalar(f, inst->results[k], emit_load(e, type->scalar, accs[k].at, &load));
         else gen_set(f, inst->results[k], accs[k]);
     }
 }
@@ -95,7 +95,7 @@ static void add_scalar(Fn *f, const IrInst *inst, const Val *acc, LLVMValueRef a
     to.depth = apart_from(f, inst, acc->depth);
     LLVMValueRef old = gen_load(f, &to, scalar, at);
     gen_store(f, &to, scalar, at, emit_combine(e, IR_SUM, scalar, old, v));
-    if (!adds_to_neighbours(inst)) return;
+    if (ir_scalar_lanes(scalar) > 1 || !adds_to_neighbours(inst)) return;
     /* Neighbours that LLVM stores as a pair would be loaded by halves in the next iteration, which
        waits for the store to be done: "unordered" keeps each by itself. */
     LLVMSetOrdering(old, LLVMAtomicOrderingUnordered);

@@ -1,4 +1,6 @@
-/* Products of matrices and vectors. */
+/* Products of matrices and vectors.  Where the right factor has lanes, a row of it is one of so many
+   more plain numbers, and so is one of the result; other factors with lanes are gone through element
+   by element. */
 #include "codegen/cpu/gen.h"
 
 /* Products of more multiplications than this go to the runtime, which has BLAS. */
@@ -7,7 +9,7 @@ enum { CONTRACT_LARGE = 8192 };
 typedef struct Product {
     Fn *f;
     Emit *e;
-    IrScalar scalar;
+    IrScalar scalar, of_a, of_b; /* of the result and of the factors */
     Val a, b, out;
     LLVMValueRef m, n, k; /* op(a) is m x k, op(b) is k x n */
     bool ta, tb;
@@ -19,12 +21,12 @@ static LLVMValueRef at2(Emit *e, LLVMValueRef i, LLVMValueRef width, LLVMValueRe
 
 static LLVMValueRef element_a(Product *p, LLVMValueRef i, LLVMValueRef l) {
     LLVMValueRef at = p->ta ? at2(p->e, l, p->m, i) : at2(p->e, i, p->k, l);
-    return gen_load(p->f, &p->a, p->scalar, at);
+    return gen_load(p->f, &p->a, p->of_a, at);
 }
 
 static LLVMValueRef element_b(Product *p, LLVMValueRef l, LLVMValueRef j) {
     LLVMValueRef at = p->tb ? at2(p->e, j, p->k, l) : at2(p->e, l, p->n, j);
-    return gen_load(p->f, &p->b, p->scalar, at);
+    return gen_load(p->f, &p->b, p->of_b, at);
 }
 
 static void open(Fn *f, Loop *loop, LLVMValueRef count) {
@@ -39,16 +41,18 @@ static void close(Fn *f, Loop *loop) {
 
 static LLVMValueRef row(Product *p, const Val *x, LLVMValueRef i, LLVMValueRef width) {
     LLVMValueRef at = emit_size_mul(p->e, i, width);
-    return LLVMBuildInBoundsGEP2(p->e->b, emit_type(p->e, p->scalar), x->at, &at, 1, "");
+    return LLVMBuildInBoundsGEP2(p->e->b, emit_element_type(p->e, p->scalar), x->at, &at, 1, "");
 }
 
 static void clear(Product *p, LLVMValueRef count) {
     LLVMValueRef size = gen_int(p->e, ir_scalar_bytes(p->scalar));
     LLVMBuildMemSet(p->e->b, p->out.at, LLVMConstInt(p->e->i8, 0, false),
-                    emit_size_mul(p->e, count, size), ir_scalar_bytes(p->scalar));
+                    emit_size_mul(p->e, count, size), ir_scalar_align(p->scalar));
 }
 
 static LLVMValueRef add_product(const Product *p, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z) {
+    x = emit_widened(p->e, x, p->scalar);
+    y = emit_widened(p->e, y, p->scalar);
     if (ir_scalar_float(p->scalar)) return emit_muladd(p->e, x, y, z);
     return emit_combine(p->e, IR_SUM, p->scalar, z, emit_combine(p->e, IR_PROD, p->scalar, x, y));
 }
@@ -80,6 +84,10 @@ static LLVMValueRef product_sum(Fn *f, IrScalar scalar, LLVMValueRef a, LLVMValu
     return emit_combine(f->e, IR_SUM, scalar, sum, emit_zero(f->e, scalar));
 }
 
+static bool is_plain_float(const Product *p) {
+    return ir_scalar_float(p->scalar) && ir_scalar_lanes(p->scalar) == 1;
+}
+
 /* Each element by itself: rows of a times rows of b where both are rows, else l by l. */
 static void by_elements(Product *p) {
     Fn *f = p->f;
@@ -88,7 +96,7 @@ static void by_elements(Product *p) {
     open(f, &i, p->m);
     open(f, &j, p->n);
     LLVMValueRef sum;
-    if (!p->ta && p->tb && ir_scalar_float(p->scalar)) {
+    if (!p->ta && p->tb && is_plain_float(p)) {
         sum = product_sum(f, p->scalar, row(p, &p->a, i.i, p->k), row(p, &p->b, j.i, p->k), p->k);
     } else {
         Loop l;
@@ -121,7 +129,7 @@ static void large_product(Product *p) {
 static void matrices(Product *p) {
     Fn *f = p->f;
     Emit *e = p->e;
-    if (!ir_scalar_float(p->scalar)) {
+    if (!is_plain_float(p)) {
         small_product(p);
         return;
     }
@@ -155,7 +163,7 @@ static void shape(Product *p, uint32_t rank_a, uint32_t rank_b) {
 }
 
 static void dot(Product *p, const IrInst *inst) {
-    if (ir_scalar_float(p->scalar)) {
+    if (is_plain_float(p)) {
         gen_set_scalar(p->f, inst->results[0],
                        product_sum(p->f, p->scalar, p->a.at, p->b.at, p->k));
         return;
@@ -165,17 +173,28 @@ static void dot(Product *p, const IrInst *inst) {
     gen_loop_open(p->f, &l, "product");
     LLVMValueRef sum = LLVMBuildPhi(e->b, emit_type(e, p->scalar), "sum");
     loop_enter(p->f, &l, p->k);
-    LLVMValueRef more = emit_combine(e, IR_PROD, p->scalar, gen_load(p->f, &p->a, p->scalar, l.i),
-                                     gen_load(p->f, &p->b, p->scalar, l.i));
-    loop_phi(&l, sum, emit_zero(e, p->scalar), emit_combine(e, IR_SUM, p->scalar, sum, more),
+    LLVMValueRef a = gen_load(p->f, &p->a, p->of_a, l.i), b = gen_load(p->f, &p->b, p->of_b, l.i);
+    loop_phi(&l, sum, emit_zero(e, p->scalar), add_product(p, a, b, sum),
              LLVMGetInsertBlock(e->b));
     gen_loop_close(p->f, &l, NULL);
     gen_set_scalar(p->f, inst->results[0], sum);
 }
 
+/* Lanes of the right factor alone, if it stands as it is, become columns. */
+static bool lanes_as_columns(Product *p, uint32_t rank_b) {
+    uint32_t lanes = ir_scalar_lanes(p->of_b);
+    if (lanes == 1 || ir_scalar_lanes(p->of_a) > 1 || (rank_b == 2 && p->tb)) return false;
+    p->n = emit_size_mul(p->e, p->n, gen_int(p->e, lanes));
+    p->tb = false;
+    p->scalar = p->of_b = ir_scalar_base(p->of_b);
+    return true;
+}
+
 void gen_contract(Fn *f, const IrInst *inst) {
     const IrValue *a = ir_resolve(inst->operands[0]), *b = ir_resolve(inst->operands[1]);
-    Product p = {.f = f, .e = f->e, .scalar = a->type->scalar};
+    Product p = {.f = f, .e = f->e, .scalar = inst->results[0]->type->scalar};
+    p.of_a = a->type->scalar;
+    p.of_b = b->type->scalar;
     uint32_t rank_a = a->type->rank, rank_b = b->type->rank;
     p.a = *gen_val(f, a);
     p.b = *gen_val(f, b);
@@ -191,11 +210,15 @@ void gen_contract(Fn *f, const IrInst *inst) {
     if (rank_a == 2) dims[n++] = p.m;
     if (rank_b == 2) dims[n++] = p.n;
     p.out = gen_new_array(f, inst->results[0], dims);
-    if (rank_a == 2 && rank_b == 1 && p.ta) {
+    if (lanes_as_columns(&p, rank_b)) {
+        if (rank_a == 2) matrices(&p);
+        else by_rows(&p);
+    } else if (rank_a == 2 && rank_b == 1 && p.ta) {
         /* Rows of a, each times one element: better than columns. */
         p.tb = false;
         Product t = p;
         t.b = p.a, t.a = p.b;
+        t.of_b = p.of_a, t.of_a = p.of_b;
         t.ta = t.tb = false;
         t.m = gen_int(f->e, 1), t.n = p.m;
         by_rows(&t);
@@ -205,6 +228,7 @@ void gen_contract(Fn *f, const IrInst *inst) {
         /* Row by row of b. */
         Product t = p;
         t.a = p.b, t.b = p.a;
+        t.of_a = p.of_b, t.of_b = p.of_a;
         t.ta = false, t.tb = true;
         t.m = p.n, t.n = gen_int(f->e, 1);
         by_elements(&t);

@@ -419,7 +419,7 @@ static LLVMValueRef result_memory(Fn *f, const IrInst *call, uint32_t i) {
     const Emit *e = f->e;
     uint32_t words = type->kind == IR_T_TAPE ? 4 : type->kind == IR_T_STR ? 3 : 2;
     if (type->kind == IR_T_SCALAR)
-        return gen_alloca(f, emit_memory_type(e, type->scalar), NULL, ir_scalar_bytes(type->scalar),
+        return gen_alloca(f, emit_memory_type(e, type->scalar), NULL, ir_scalar_align(type->scalar),
                           "result");
     if (mem_is_small(type)) {
         const Dest *dest = &f->dests[call->results[i]->id];
@@ -442,8 +442,8 @@ Val gen_load_result(Fn *f, IrType type, LLVMValueRef from) {
     Val val = empty_val(f, type);
     uint32_t word = 2;
     if (type->kind == IR_T_SCALAR) {
-        LLVMValueRef load = LLVMBuildLoad2(e->b, emit_memory_type(e, type->scalar), from, "");
-        val.at = emit_from_memory(e, type->scalar, load);
+        LLVMValueRef load;
+        val.at = emit_load(e, type->scalar, from, &load);
         return val;
     }
     if (mem_is_small(type)) {

@@ -50,7 +50,7 @@ LLVMValueRef entry_result_memory(Fn *f, const IrFunc *func, uint32_t i) {
     uint32_t words = type->kind == IR_T_TAPE ? 4 : type->kind == IR_T_STR ? 3 : 2;
     if (type->kind == IR_T_SCALAR)
         return gen_alloca(f, emit_memory_type(e, type->scalar), NULL,
-                          ir_scalar_bytes(type->scalar), "result");
+                          ir_scalar_align(type->scalar), "result");
     if (mem_is_small(type)) return gen_slot(f, type).at;
     for (uint32_t k = 0; k < type->rank; k++)
         if (type->dims[k] < 0) words++;
@@ -85,8 +85,8 @@ static Val read_arg(Fn *f, IrType type, LLVMValueRef from) {
     Val val = {.block = emit_null(e)};
     LLVMValueRef *dims = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, IR_MAX_RANK);
     if (type->kind == IR_T_SCALAR) {
-        LLVMValueRef x = LLVMBuildLoad2(e->b, emit_memory_type(e, type->scalar), from, "");
-        val.at = emit_from_memory(e, type->scalar, x);
+        LLVMValueRef load;
+        val.at = emit_load(e, type->scalar, from, &load);
         return val;
     }
     val.at = word(f, e->ptr, from, 0);
@@ -109,7 +109,7 @@ static void write_result(Fn *f, IrType type, LLVMValueRef memory, LLVMValueRef t
     Emit *e = f->e;
     Val val = gen_load_result(f, type, memory);
     if (type->kind == IR_T_SCALAR) {
-        LLVMBuildStore(e->b, emit_to_memory(e, type->scalar, val.at), to);
+        emit_store(e, type->scalar, val.at, to);
         return;
     }
     if (mem_is_small(type)) {

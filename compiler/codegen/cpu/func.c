@@ -78,7 +78,7 @@ static void describe_borrowed(Fn *f, unsigned at, IrType type) {
     LLVMAddAttributeAtIndex(f->llvm, at + 1,
                             LLVMCreateEnumAttribute(f->e->context,
                                                     LLVMGetEnumAttributeKindForName("align", 5),
-                                                    ir_scalar_bytes(type->scalar)));
+                                                    ir_scalar_align(type->scalar)));
 }
 
 static void take_param(Fn *f, IrValue *param, unsigned *at) {
@@ -150,10 +150,37 @@ LLVMValueRef gen_alloca(Fn *f, LLVMTypeRef type, LLVMValueRef count, unsigned al
 /* ---- instructions ---- */
 
 static void gen_scalar_inst(Fn *f, const IrInst *inst) {
-    LLVMValueRef args[4];
-    CHECK_INTERNAL(inst->noperands <= 4);
+    LLVMValueRef args[IR_MAX_LANES];
+    CHECK_INTERNAL(inst->noperands <= IR_MAX_LANES);
     for (uint32_t k = 0; k < inst->noperands; k++) args[k] = gen_scalar(f, inst->operands[k]);
     gen_set_scalar(f, inst->results[0], emit_scalar(f->e, inst, args));
+}
+
+/* The INDEX that LANE reads from, with nothing in between that could write, or NULL. */
+static const IrInst *read_before(const IrInst *lane) {
+    const IrInst *read = ir_resolve(lane->operands[0])->def;
+    if (!read || read->op != IR_INDEX || read->parent != lane->parent) return NULL;
+    for (const IrInst *inst = read->next; inst != lane; inst = inst->next)
+        if (!inst || (inst->op > IR_MATH && inst->op != IR_INDEX && inst->op != IR_DIM)) return NULL;
+    return read;
+}
+
+/* Of an element of an array, only the lane is loaded. */
+static void gen_lane(Fn *f, const IrInst *inst) {
+    const IrInst *read = read_before(inst);
+    LLVMValueRef at[IR_MAX_RANK];
+    if (!read) {
+        gen_scalar_inst(f, inst);
+        return;
+    }
+    const IrValue *x = ir_resolve(read->operands[0]);
+    const Val *val = gen_val(f, x);
+    IrScalar scalar = x->type->scalar;
+    for (uint32_t k = 0; k < x->type->rank; k++) at[k] = gen_scalar(f, read->operands[1 + k]);
+    LLVMValueRef flat = gen_flat(f, val, x->type, x->type->rank, at);
+    flat = emit_size_mul(f->e, flat, gen_int(f->e, ir_scalar_lanes(scalar)));
+    flat = emit_size_add(f->e, flat, gen_scalar(f, inst->operands[1]));
+    gen_set_scalar(f, inst->results[0], gen_load(f, val, ir_scalar_base(scalar), flat));
 }
 
 static void gen_inst(Fn *f, const IrInst *inst) {
@@ -188,6 +215,7 @@ static void gen_inst(Fn *f, const IrInst *inst) {
     case IR_CHECK_INDEX: gen_check_index(f, inst); break;
     case IR_FAIL: gen_fail(f, inst); break;
     case IR_RUNTIME: gen_runtime_inst(f, inst); break;
+    case IR_LANE: gen_lane(f, inst); break;
     case IR_YIELD:
     case IR_OP_COUNT: UNREACHABLE("operation %d in a body", (int)inst->op);
     case IR_NEG:
@@ -217,6 +245,8 @@ static void gen_inst(Fn *f, const IrInst *inst) {
     case IR_MULADD:
     case IR_SELECT:
     case IR_CAST:
+    case IR_LANES:
+    case IR_LANE_SUM:
     case IR_MATH: gen_scalar_inst(f, inst); break;
     }
 }
@@ -253,8 +283,7 @@ static void return_value(Fn *f, const IrInst *yield, uint32_t i, LLVMValueRef to
     Emit *e = f->e;
     uint32_t word = 2;
     if (type->kind == IR_T_SCALAR) {
-        LLVMBuildStore(e->b, emit_to_memory(e, type->scalar, gen_scalar(f, yield->operands[i])),
-                       to);
+        emit_store(e, type->scalar, gen_scalar(f, yield->operands[i]), to);
         return;
     }
     if (mem_is_small(type)) {

@@ -61,6 +61,16 @@ static void pass_parts(Outline *o, Capture *c) {
     }
 }
 
+/* Where each part stands among the captured values in memory, in bytes, and how many there are. */
+static int64_t part_place(const Outline *o, uint32_t part) {
+    int64_t at = 0;
+    for (uint32_t i = 0; i < part; i++) {
+        bool vector = LLVMGetTypeKind(o->types.at[i]) == LLVMVectorTypeKind;
+        at += 8 * (vector ? (int64_t)LLVMGetVectorSize(o->types.at[i]) : 1);
+    }
+    return at;
+}
+
 /* Own copies of the sizes, so that they can be changed to parameters. */
 static Val copy_val(Fn *f, IrType type, const Val *val) {
     uint32_t n = type->kind == IR_T_TAPE ? 3 : type->kind == IR_T_STR ? 1 : type->rank;
@@ -183,9 +193,11 @@ static LLVMValueRef make_thread_body(Outline *o, LLVMValueRef piece, LLVMTypeRef
     vec_push(&args, LLVMGetParam(fn, 0));
     vec_push(&args, LLVMGetParam(fn, 2));
     vec_push(&args, LLVMGetParam(fn, 3));
-    for (uint32_t i = 0; i < o->types.len; i++)
-        vec_push(&args, LLVMBuildLoad2(e->b, o->types.at[i],
-                                       emit_offset(e, LLVMGetParam(fn, 1), 8 * (int64_t)i), ""));
+    for (uint32_t i = 0; i < o->types.len; i++) {
+        LLVMValueRef from = emit_offset(e, LLVMGetParam(fn, 1), part_place(o, i));
+        vec_push(&args, LLVMBuildLoad2(e->b, o->types.at[i], from, ""));
+        LLVMSetAlignment(args.at[args.len - 1], 8);
+    }
     LLVMBuildRet(e->b, LLVMBuildCall2(e->b, type, piece, args.at, args.len, ""));
     vec_free(&args);
     LLVMPositionBuilderAtEnd(e->b, back);
@@ -209,10 +221,12 @@ static LLVMValueRef call_threads(Outline *o, LLVMValueRef body, LLVMValueRef cou
                                  LLVMValueRef work) {
     Fn *f = o->f;
     Emit *e = f->e;
-    LLVMTypeRef words = LLVMArrayType2(e->i64, o->parts.len + 1);
+    LLVMTypeRef words =
+        LLVMArrayType2(e->i64, (uint64_t)part_place(o, o->types.len) / 8 + 1);
     LLVMValueRef env = gen_alloca(f, words, NULL, 8, "captured");
     for (uint32_t i = 0; i < o->parts.len; i++)
-        LLVMBuildStore(e->b, o->parts.at[i], emit_offset(e, env, 8 * (int64_t)i));
+        LLVMSetAlignment(
+            LLVMBuildStore(e->b, o->parts.at[i], emit_offset(e, env, part_place(o, i))), 8);
     LLVMValueRef bounds[] = {LLVMBuildUDiv(e->b, gen_int(e, PIECE_WORK), at_least_one(e, work), ""), gen_int(e, 1)};
     LLVMValueRef grain = emit_intrinsic(e, "llvm.umax", e->i64, bounds, 2);
     LLVMValueRef args[] = {f->context, gen_int(e, 0), count, grain, body, env};

@@ -94,8 +94,13 @@ static LLVMValueRef new_buffer(Fn *f, IrScalar scalar, int64_t count) {
     return gen_alloca(f, emit_type(f->e, scalar), gen_int(f->e, count), 64, "sums");
 }
 
+static bool has_lanes(const Reduction *r, uint32_t i) {
+    return ir_scalar_lanes(scalar_of(r, i)) > 1;
+}
+
+/* Values with lanes are added up at once, into SUMS (unless that is NULL). */
 static void fill_block(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRef len,
-                       LLVMValueRef *buffers) {
+                       LLVMValueRef *buffers, LLVMValueRef *sums) {
     Fn *f = r->f;
     Emit *e = f->e;
     LLVMValueRef *values = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r->results);
@@ -103,10 +108,18 @@ static void fill_block(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRe
     uint32_t depth = f->groups.len;
     loop_open_group(f);
     gen_loop_open(f, &loop, "fill");
+    for (uint32_t i = 0; i < r->results; i++)
+        if (sums && has_lanes(r, i)) sums[i] = LLVMBuildPhi(e->b, emit_type(e, scalar_of(r, i)), "sum");
     loop_enter(f, &loop, len);
     set_index(r, k, emit_size_add(e, begin, loop.i));
     sum_element(r, k, values);
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
     for (uint32_t i = 0; i < r->results; i++) {
+        if (sums && has_lanes(r, i)) {
+            LLVMValueRef next = emit_combine(e, r->kind, scalar_of(r, i), sums[i], values[i]);
+            loop_phi(&loop, sums[i], sum_identity(e, r->kind, scalar_of(r, i)), next, latch);
+            continue;
+        }
         Val buffer = {.at = buffers[i], .depth = depth};
         gen_store(f, &buffer, scalar_of(r, i), loop.i, values[i]);
     }
@@ -153,16 +166,16 @@ static void all_blocks(Reduction *r, uint32_t k, LLVMValueRef *sums, SumBlock bl
 static void buffered_block(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRef len,
                            LLVMValueRef *sums, void *data) {
     LLVMValueRef *buffers = data;
-    fill_block(r, k, begin, len, buffers);
+    fill_block(r, k, begin, len, buffers, sums);
     for (uint32_t i = 0; i < r->results; i++)
-        sums[i] = sum_block(r->f, r->kind, scalar_of(r, i), buffers[i], len);
+        if (!has_lanes(r, i)) sums[i] = sum_block(r->f, r->kind, scalar_of(r, i), buffers[i], len);
 }
 
 static void sum_many(Reduction *r, uint32_t k, LLVMValueRef *sums) {
     Fn *f = r->f;
     LLVMValueRef *buffers = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r->results);
     for (uint32_t i = 0; i < r->results; i++)
-        buffers[i] = new_buffer(f, scalar_of(r, i), 2 * SUM_BLOCK);
+        if (!has_lanes(r, i)) buffers[i] = new_buffer(f, scalar_of(r, i), 2 * SUM_BLOCK);
     all_blocks(r, k, sums, buffered_block, buffers);
 }
 
@@ -306,11 +319,11 @@ static void units_piece(Piece *piece, void *data) {
     first = LLVMBuildSelect(e->b, whole, first, piece->begin, "");
     len = LLVMBuildSelect(e->b, whole, len, units, "");
     for (uint32_t i = 0; i < r.results; i++) {
-        LLVMTypeRef type = emit_type(e, scalar_of(&r, i));
+        LLVMTypeRef type = emit_element_type(e, scalar_of(&r, i));
         LLVMValueRef there = LLVMBuildInBoundsGEP2(e->b, type, piece->extras[i].at, &unit, 1, "");
         at[i] = LLVMBuildSelect(e->b, whole, buffers[i], there, "");
     }
-    fill_block(&r, 0, first, len, at);
+    fill_block(&r, 0, first, len, at, NULL);
     LLVMBasicBlockRef sum = gen_block(f, "sum"), next = gen_block(f, "");
     LLVMBuildCondBr(e->b, whole, sum, next);
     LLVMPositionBuilderAtEnd(e->b, sum);

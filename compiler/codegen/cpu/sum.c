@@ -4,7 +4,8 @@
    SUM_LANES elements one after the other, else SUM_LANES running sums, element i going to sum i mod
    SUM_LANES, but those beyond the last multiple of SUM_LANES to the last sums; then the sums are
    added in halves.  Block sums are added pairwise.  So the result is the same for every vector
-   width, number of threads and position, and the error grows with log n.  All written as plain
+   width, number of threads and position, and the error grows with log n.  Values with lanes are
+   added one after the other in a block.  All written as plain
    vector code without fast-math flags, in helper functions that a module gets when it uses them. */
 #include "codegen/cpu/gen.h"
 
@@ -96,9 +97,10 @@ typedef struct Source {
 
 static LLVMValueRef load_at(Emit *e, const Source *s, LLVMTypeRef type, LLVMValueRef p,
                             LLVMValueRef i) {
+    LLVMTypeRef element = emit_element_type(e, s->scalar);
     LLVMValueRef load =
-        LLVMBuildLoad2(e->b, type, LLVMBuildInBoundsGEP2(e->b, s->type, p, &i, 1, ""), "");
-    LLVMSetAlignment(load, ir_scalar_bytes(s->scalar));
+        LLVMBuildLoad2(e->b, type, LLVMBuildInBoundsGEP2(e->b, element, p, &i, 1, ""), "");
+    LLVMSetAlignment(load, ir_scalar_align(s->scalar));
     return load;
 }
 
@@ -139,18 +141,28 @@ LLVMValueRef sum_fold(Emit *e, IrReduce kind, LLVMValueRef sums) {
     return LLVMBuildExtractElement(e->b, sums, LLVMConstInt(e->i32, 0, false), "");
 }
 
+/* Returns the sum of COUNT elements, one after the other. */
+static void in_row(const Helper *h, const Source *s, LLVMValueRef count) {
+    Emit *e = h->e;
+    Steps one = steps_open(h, s->type, sum_identity(e, s->kind, s->scalar), count);
+    steps_close(h, &one, 1, combine(e, s->kind, one.value, take(e, s, s->type, one.i)));
+    LLVMBuildRet(e->b, one.value);
+}
+
 /* Body of a helper (a, [b,] count): the elements of one block. */
 static void block_body(const Helper *h, const Source *s, LLVMValueRef count) {
     Emit *e = h->e;
     LLVMValueRef none = sum_identity(e, s->kind, s->scalar);
+    if (ir_scalar_lanes(s->scalar) > 1) {
+        in_row(h, s, count);
+        return;
+    }
     LLVMTypeRef wide = LLVMVectorType(s->type, SUM_LANES);
     LLVMBasicBlockRef few = block(h, "few"), many = block(h, "many");
     LLVMValueRef small = LLVMBuildICmp(e->b, LLVMIntSLT, count, gen_int(e, SUM_LANES), "");
     LLVMBuildCondBr(e->b, small, few, many);
     LLVMPositionBuilderAtEnd(e->b, few);
-    Steps one = steps_open(h, s->type, none, count);
-    steps_close(h, &one, 1, combine(e, s->kind, one.value, take(e, s, s->type, one.i)));
-    LLVMBuildRet(e->b, one.value);
+    in_row(h, s, count);
     LLVMPositionBuilderAtEnd(e->b, many);
     LLVMValueRef whole = LLVMBuildAnd(e->b, count, gen_int(e, -SUM_LANES), "");
     Steps all = steps_open(h, wide, splat(none, SUM_LANES), whole);
@@ -168,16 +180,14 @@ static void block_body(const Helper *h, const Source *s, LLVMValueRef count) {
     LLVMBuildRet(e->b, sum_fold(e, s->kind, sums));
 }
 
-static const char *suffix(IrReduce kind, IrScalar scalar) {
-    if (kind == IR_PROD) return scalar == IR_F32 ? "prod.f32" : "prod.f64";
-    return scalar == IR_F32 ? "sum.f32" : "sum.f64";
-}
-
 /* The helper NAME for KIND and SCALAR with the parameters of TYPE. */
 static LLVMValueRef helper(Gen *g, const char *name, IrReduce kind, IrScalar scalar,
                            LLVMTypeRef type, bool *fresh) {
     char full[64];
-    snprintf(full, sizeof full, "adl.%s.%s", name, suffix(kind, scalar));
+    uint32_t lanes = ir_scalar_lanes(scalar);
+    int n = snprintf(full, sizeof full, "adl.%s.%s.%s", name, kind == IR_PROD ? "prod" : "sum",
+                     ir_scalar_name(scalar));
+    if (lanes > 1) snprintf(full + n, sizeof full - (size_t)n, "x%u", lanes);
     return gen_helper(g, full, type, fresh);
 }
 
@@ -207,6 +217,8 @@ static LLVMValueRef block_helper(Gen *g, IrReduce kind, IrScalar scalar, bool pr
 
 /* ---- pairwise addition of blocks ---- */
 
+enum { SUM_ALIGN = 4 }; /* of partial sums, whatever they are */
+
 static LLVMValueRef level_at(Emit *e, LLVMTypeRef type, LLVMValueRef stack, LLVMValueRef level) {
     return LLVMBuildInBoundsGEP2(e->b, type, stack, &level, 1, "");
 }
@@ -233,6 +245,7 @@ static void push_body(const Helper *h, IrReduce kind, LLVMTypeRef type) {
     LLVMPositionBuilderAtEnd(e->b, body);
     LLVMValueRef below = LLVMBuildSub(e->b, at, gen_int(e, 1), "");
     LLVMValueRef other = LLVMBuildLoad2(e->b, type, level_at(e, type, stack, below), "");
+    LLVMSetAlignment(other, SUM_ALIGN);
     LLVMValueRef added = combine(e, kind, other, sum);
     LLVMValueRef next = LLVMBuildLShr(e->b, bits, gen_int(e, 1), "");
     LLVMBuildBr(e->b, head);
@@ -242,7 +255,7 @@ static void push_body(const Helper *h, IrReduce kind, LLVMTypeRef type) {
     LLVMAddIncoming(at, ins[1], from, 2);
     LLVMAddIncoming(sum, ins[2], from, 2);
     LLVMPositionBuilderAtEnd(e->b, done);
-    LLVMBuildStore(e->b, sum, level_at(e, type, stack, at));
+    LLVMSetAlignment(LLVMBuildStore(e->b, sum, level_at(e, type, stack, at)), SUM_ALIGN);
     LLVMBuildRetVoid(e->b);
 }
 
@@ -271,6 +284,7 @@ static void finish_body(const Helper *h, IrReduce kind, IrScalar scalar, LLVMTyp
     Steps s = steps_open(h, type, sum_identity(e, kind, scalar), depth);
     LLVMValueRef level = LLVMBuildSub(e->b, last, s.i, "");
     LLVMValueRef other = LLVMBuildLoad2(e->b, type, level_at(e, type, stack, level), "");
+    LLVMSetAlignment(other, SUM_ALIGN);
     steps_close(h, &s, 1, combine(e, kind, other, s.value));
     LLVMBuildRet(e->b, s.value);
 }
@@ -306,8 +320,11 @@ LLVMValueRef sum_pairs(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at,
         Fn inner = {.g = g, .e = e};
         LLVMValueRef stack = LLVMBuildArrayAlloca(e->b, element, gen_int(e, SUM_LEVELS), "stack");
         Steps loop = steps_open(&h, e->i64, gen_int(e, 0), LLVMGetParam(fn, 1));
-        LLVMValueRef from = level_at(e, element, LLVMGetParam(fn, 0), loop.i);
-        sum_push(&inner, kind, scalar, stack, loop.i, LLVMBuildLoad2(e->b, element, from, ""));
+        LLVMValueRef from =
+            level_at(e, emit_element_type(e, scalar), LLVMGetParam(fn, 0), loop.i);
+        LLVMValueRef sum = LLVMBuildLoad2(e->b, element, from, "");
+        LLVMSetAlignment(sum, ir_scalar_align(scalar));
+        sum_push(&inner, kind, scalar, stack, loop.i, sum);
         steps_close(&h, &loop, 1, loop.i);
         LLVMBuildRet(e->b, sum_finish(&inner, kind, scalar, stack, LLVMGetParam(fn, 1)));
         helper_end(&h);
@@ -352,8 +369,9 @@ static void range_body(Helper *h, const Source *s, LLVMValueRef count) {
     LLVMValueRef blocks = sum_blocks(e, count), begin;
     Steps loop = steps_open(h, e->i64, gen_int(e, 0), blocks);
     LLVMValueRef len = sum_block_len(e, count, blocks, loop.i, &begin);
-    LLVMValueRef a = LLVMBuildInBoundsGEP2(e->b, s->type, s->a, &begin, 1, "");
-    LLVMValueRef b = product ? LLVMBuildInBoundsGEP2(e->b, s->type, s->b, &begin, 1, "") : len;
+    LLVMTypeRef element = emit_element_type(e, s->scalar);
+    LLVMValueRef a = LLVMBuildInBoundsGEP2(e->b, element, s->a, &begin, 1, "");
+    LLVMValueRef b = product ? LLVMBuildInBoundsGEP2(e->b, element, s->b, &begin, 1, "") : len;
     LLVMValueRef inner[] = {a, b, len};
     LLVMValueRef sum = LLVMBuildCall2(e->b, type, helper_fn, inner, product ? 3 : 2, "");
     sum_push(&f, s->kind, s->scalar, stack, loop.i, sum);

@@ -2,7 +2,7 @@
    and reading are a few instructions on these; the tape's own fields are brought up to date where
    the runtime is called and where a tape leaves the program.
 
-   An entry's scalars stand together, 8 bytes each, and of each array its sizes and an address.  Where
+   An entry's scalars stand together, 8 bytes each (of lanes: what they need, in eights), and of each array its sizes and an address.  Where
    the tape holds the array's block, that is the address of the elements; else it is NULL, and the
    elements stand before, in order, so that the reader, coming from above, knows the sizes first.
    Arrays read from a tape are views of its memory, or of what it holds. */
@@ -107,7 +107,8 @@ static LLVMValueRef array_bytes(Fn *f, const Val *val, IrType type) {
    also those that its type knows: the type that a value is pushed with may know more than the one
    that it is popped with. */
 static uint32_t fixed_words(IrType type) {
-    return type->kind == IR_T_ARRAY ? type->rank + 1 : 1;
+    if (type->kind == IR_T_ARRAY) return type->rank + 1;
+    return type->kind == IR_T_SCALAR ? (ir_scalar_bytes(type->scalar) + 7) / 8 : 1;
 }
 
 static void write_word(Fn *f, LLVMValueRef entry, uint32_t word, LLVMValueRef value) {
@@ -119,8 +120,10 @@ static uint32_t write_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrVa
                             LLVMValueRef address) {
     IrType type = value->type;
     const Val *val = gen_val(f, value);
-    if (type->kind == IR_T_SCALAR)
-        write_word(f, entry, word++, emit_to_memory(f->e, type->scalar, val->at));
+    if (type->kind == IR_T_SCALAR) {
+        write_word(f, entry, word, emit_to_memory(f->e, type->scalar, val->at));
+        word += fixed_words(type);
+    }
     for (uint32_t k = 0; type->kind == IR_T_ARRAY && k < type->rank; k++)
         write_word(f, entry, word++, val->dims[k]);
     if (type->kind == IR_T_ARRAY) write_word(f, entry, word++, address);
@@ -226,9 +229,9 @@ static uint32_t read_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrVal
     IrType type = result->type;
     LLVMValueRef dims[IR_MAX_RANK];
     if (type->kind == IR_T_SCALAR) {
-        LLVMValueRef x = read_word(f, emit_memory_type(e, type->scalar), entry, word++);
+        LLVMValueRef x = read_word(f, emit_memory_type(e, type->scalar), entry, word);
         gen_set_scalar(f, result, emit_from_memory(e, type->scalar, x));
-        return word;
+        return word + fixed_words(type);
     }
     for (uint32_t k = 0; k < type->rank; k++) dims[k] = read_word(f, e->i64, entry, word++);
     gen_set(f, result,

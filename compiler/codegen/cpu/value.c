@@ -22,7 +22,7 @@ LLVMValueRef gen_count(Fn *f, const Val *val, IrType type) {
 }
 
 LLVMValueRef gen_element_at(Fn *f, IrType type, LLVMValueRef at, LLVMValueRef index) {
-    return LLVMBuildInBoundsGEP2(f->e->b, emit_memory_type(f->e, type->scalar), at, &index, 1, "");
+    return LLVMBuildInBoundsGEP2(f->e->b, emit_element_type(f->e, type->scalar), at, &index, 1, "");
 }
 
 LLVMValueRef gen_flat(Fn *f, const Val *val, IrType type, uint32_t n, LLVMValueRef const *indices) {
@@ -43,28 +43,24 @@ void gen_tag(Fn *f, LLVMValueRef access, uint32_t depth) {
 }
 
 static LLVMValueRef element(Fn *f, const Val *val, IrScalar scalar, LLVMValueRef index) {
-    LLVMTypeRef type = emit_memory_type(f->e, scalar);
+    LLVMTypeRef type = emit_element_type(f->e, scalar);
     return LLVMBuildInBoundsGEP2(f->e->b, type, val->at, &index, 1, "");
 }
 
 LLVMValueRef gen_load(Fn *f, const Val *val, IrScalar scalar, LLVMValueRef index) {
-    LLVMValueRef load =
-        LLVMBuildLoad2(f->e->b, emit_memory_type(f->e, scalar), element(f, val, scalar, index), "");
-    LLVMSetAlignment(load, ir_scalar_bytes(scalar));
+    LLVMValueRef load, value = emit_load(f->e, scalar, element(f, val, scalar, index), &load);
     gen_tag(f, load, val->depth);
-    return emit_from_memory(f->e, scalar, load);
+    return value;
 }
 
 void gen_store(Fn *f, const Val *val, IrScalar scalar, LLVMValueRef index, LLVMValueRef value) {
-    LLVMValueRef store = LLVMBuildStore(f->e->b, emit_to_memory(f->e, scalar, value),
-                                        element(f, val, scalar, index));
-    LLVMSetAlignment(store, ir_scalar_bytes(scalar));
+    LLVMValueRef store = emit_store(f->e, scalar, value, element(f, val, scalar, index));
     gen_tag(f, store, val->depth);
 }
 
 void gen_copy(Fn *f, IrScalar scalar, LLVMValueRef to, LLVMValueRef from, LLVMValueRef count) {
-    unsigned align = ir_scalar_bytes(scalar);
-    LLVMValueRef bytes = emit_size_mul(f->e, count, gen_int(f->e, align));
+    unsigned align = ir_scalar_align(scalar);
+    LLVMValueRef bytes = emit_size_mul(f->e, count, gen_int(f->e, ir_scalar_bytes(scalar)));
     if (to == from) return;
     LLVMBuildMemCpy(f->e->b, to, align, from, align, bytes);
 }
@@ -125,7 +121,7 @@ Val gen_heap_array(Fn *f, IrType type, LLVMValueRef const *given) {
 Val gen_slot(Fn *f, IrType type) {
     Emit *e = f->e;
     int64_t count = constant_bytes(type) / (int64_t)ir_scalar_bytes(type->scalar);
-    LLVMTypeRef array = LLVMArrayType2(emit_memory_type(e, type->scalar), (uint64_t)count);
+    LLVMTypeRef array = LLVMArrayType2(emit_element_type(e, type->scalar), (uint64_t)count);
     return (Val){.at = gen_alloca(f, array, NULL, 16, "slot"),
                  .block = emit_null(e),
                  .dims = gen_dims(f, type, NULL),

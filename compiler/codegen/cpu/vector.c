@@ -97,7 +97,17 @@ static bool stays_counted(const Finder *v, const IrInst *inst) {
     return inst->op == IR_ADD && a == LANES_SAME && b == LANES_COUNTED;
 }
 
+/* Has anything of INST lanes of a batch?  They are vectors already. */
+static bool has_lanes(const IrInst *inst) {
+    for (uint32_t k = 0; k < inst->noperands; k++)
+        if (ir_scalar_lanes(ir_resolve(inst->operands[k])->type->scalar) > 1) return true;
+    for (uint32_t k = 0; k < inst->nresults; k++)
+        if (ir_scalar_lanes(inst->results[k]->type->scalar) > 1) return true;
+    return false;
+}
+
 static LaneKind inst_kind(const Finder *v, const IrInst *inst) {
+    if (has_lanes(inst)) return LANES_NONE;
     if (inst->op == IR_CONST || inst->op == IR_DIM) return LANES_SAME;
     if (inst->op == IR_INDEX) return index_kind(v, inst);
     LaneKind kind = most(v, inst);
@@ -113,7 +123,7 @@ static void note(Finder *v, const IrValue *value, LaneKind kind) {
 
 bool vector_can(Fn *f, const IrRegion *region, uint32_t lane) {
     Finder v = {.f = f};
-    bool can = true;
+    bool can = !has_lanes(region->last);
     note(&v, region->params[lane], LANES_COUNTED);
     for (const IrInst *inst = region->first; can && inst->op != IR_YIELD; inst = inst->next) {
         LaneKind kind = inst_kind(&v, inst);
@@ -143,10 +153,7 @@ static LLVMTypeRef wide(LLVMTypeRef type) {
 }
 
 LLVMValueRef vector_splat(Emit *e, LLVMValueRef scalar) {
-    LLVMTypeRef type = wide(LLVMTypeOf(scalar));
-    LLVMValueRef zero = LLVMConstInt(e->i32, 0, false);
-    LLVMValueRef one = LLVMBuildInsertElement(e->b, LLVMGetPoison(type), scalar, zero, "");
-    return LLVMBuildShuffleVector(e->b, one, one, LLVMConstNull(wide(e->i32)), "");
+    return emit_splat(e, scalar, SUM_LANES);
 }
 
 static LLVMValueRef counted(Emit *e, LLVMValueRef first) {
