@@ -1,6 +1,7 @@
 # The files of compiler/opt, headers and tables included.
 libdslc_la_SOURCES += \
 	compiler/opt/accumulators.c \
+	compiler/opt/apart.c \
 	compiler/opt/bounds.c \
 	compiler/opt/cells.c \
 	compiler/opt/contract.c \
@@ -9,6 +10,7 @@ libdslc_la_SOURCES += \
 	compiler/opt/fuse.c \
 	compiler/opt/inline.c \
 	compiler/opt/into.c \
+	compiler/opt/lanes.c \
 	compiler/opt/licm.c \
 	compiler/opt/linear.c \
 	compiler/opt/linear.h \
@@ -16,6 +18,7 @@ libdslc_la_SOURCES += \
 	compiler/opt/opt.c \
 	compiler/opt/opt.h \
 	compiler/opt/pass.def \
+	compiler/opt/rows.c \
 	compiler/opt/shapes.c \
 	compiler/opt/siblings.c \
 	compiler/opt/simplify-array.c \

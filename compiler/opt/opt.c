@@ -114,6 +114,8 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
     pass(&s, "shapes");
     pass(&s, "bounds");
     for (int round = 0; round < 2; round++) {
+        pass(&s, "lanes");
+        pass(&s, "rows");
         pass(&s, "siblings");
         pass(&s, "fuse");
         clean(&s);
@@ -131,6 +133,7 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
     pass(&s, "cells");
     if (pass(&s, "sink")) clean(&s);
     pass(&s, "shapes");
+    pass(&s, "apart");
     pass(&s, "wrap");
     pass(&s, "dce");
 }
