@@ -45,8 +45,8 @@ static void report_tapes(Ad *ad, const AdRequest *request) {
                   "a batch of derivatives through a tape of a batch is not implemented yet");
 }
 
-/* FUNC of the request, as calls of ONE for each lane, in operands from LINEAR on, whose results from
-   PRIMAL on are put together. */
+/* FUNC of the request, as calls of ONE for each lane, in operands from LINEAR on, whose results
+   from PRIMAL on are put together. */
 static void call_apart(Ad *ad, const AdRequest *request, IrFunc *func, IrFunc *one, uint32_t linear,
                        uint32_t primal) {
     uint32_t lanes = ir_option_lanes(request->options);

@@ -84,7 +84,8 @@ static void popped(Lin *l, IrInst *inst) {
     IrValue *tape = tangent_or_zero(l, inst->operands[0]);
     uint32_t n = 0, at = 1;
     for (uint32_t i = 1; i < inst->nresults; i++)
-        if (ad_carries(inst->results[i]->type)) types[n++] = tangent_type(l, inst->results[i]->type);
+        if (ad_carries(inst->results[i]->type))
+            types[n++] = tangent_type(l, inst->results[i]->type);
     if (!n) {
         set_tangent(l, inst->results[0], tape);
         return;

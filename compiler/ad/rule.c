@@ -96,8 +96,8 @@ static IrValue *together(Transposer *t, IrInst *const *calls, uint32_t lanes, ui
     return irb_lanes(&t->b, lanes, all);
 }
 
-/* What is not wanted of the rule's results is left alone.  The rule, as it is written, takes one lane
-   at a time. */
+/* What is not wanted of the rule's results is left alone.  The rule, as it is written, takes one
+   lane at a time. */
 void transpose_rule(Transposer *t, IrInst *inst, const MixedCall *info) {
     IrFunc *rule = info->callee;
     uint32_t n = rule->nparams - inst->nresults, at = n;

@@ -427,7 +427,8 @@ static IrValue *are_nothing(Transposer *t, IrValue *const *linear, uint32_t n) {
     return none;
 }
 
-/* VALUE, or 0 for its NaN where NONE of the seeds counts; for a value without lanes: in any lane. */
+/* VALUE, or 0 for its NaN where NONE of the seeds counts; for a value without lanes: in any
+   lane. */
 static IrValue *zero_if_nothing(Transposer *t, IrValue *value, IrValue *none) {
     uint32_t lanes = none ? ir_scalar_lanes(none->type->scalar) : 1;
     if (!none || value->type->kind != IR_T_SCALAR) return value;

@@ -46,7 +46,8 @@ struct IrTapeCell {
 IrBits ir_datum_bits(IrDatum datum);
 /* SCALAR's value with these bits. */
 IrDatum ir_bits_datum(IrScalar scalar, IrBits bits);
-/* A scalar operation, lane by lane where there are lanes: see ir_eval.  The result is the caller's. */
+/* A scalar operation, lane by lane where there are lanes: see ir_eval.  The result is the
+   caller's. */
 bool ir_eval_datum(IrOp op, IrScalar type, IrScalar result, int64_t imm, const IrDatum *args,
                    uint32_t n, IrDatum *out);
 /* LANES of SCALAR (which has some), all zero; lane K of a value, which may have none, and its

@@ -153,7 +153,8 @@ bool ir_eval_datum(IrOp op, IrScalar type, IrScalar result, int64_t imm, const I
     IrDatum all = lanes > 1 ? ir_datum_lanes(result) : (IrDatum){0};
     for (uint32_t k = 0; k < lanes; k++) {
         IrBits bits[3] = {{0}}, value;
-        for (uint32_t i = 0; i < n && i < 3; i++) bits[i] = ir_datum_bits(ir_datum_lane(args[i], k));
+        for (uint32_t i = 0; i < n && i < 3; i++)
+            bits[i] = ir_datum_bits(ir_datum_lane(args[i], k));
         if (!ir_eval(op, type, result, imm, bits, &value)) {
             ir_datum_drop(&all);
             return false;

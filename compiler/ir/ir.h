@@ -64,8 +64,8 @@ typedef enum IrReduce {
 enum { IR_LOOP_EXIT = 1 };                        /* flags of LOOP */
 enum { IR_SUM_SETTLED = 1 };                      /* flags of ADD, SUB: see ir_settle_sums */
 enum { IR_CONTRACT_TA = 1, IR_CONTRACT_TB = 2 };  /* flags of CONTRACT */
-/* Flag of CALL: it runs ahead, for the sizes of its results, what the program runs again behind it.  So
-   it may be dropped if nothing else is wanted of it, checks included. */
+/* Flag of CALL: it runs ahead, for the sizes of its results, what the program runs again behind it.
+   So it may be dropped if nothing else is wanted of it, checks included. */
 enum { IR_CALL_AHEAD = 1 };
 /* Flag of TAPE_PUSH: arrays are copied onto the tape.  Without it the tape may hold the block of an
    array, until its own end: for what is pushed and popped many times that would be too long. */

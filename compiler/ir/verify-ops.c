@@ -234,7 +234,8 @@ static bool verify_cast(Verifier *v, const IrInst *inst) {
 /* LANES: operands and the result; the others the other way round. */
 static bool verify_lanes(Verifier *v, const IrInst *inst) {
     uint32_t n = inst->noperands;
-    if (!ir_need(v, inst, n > 1 && n <= IR_MAX_LANES, "makes %u lanes", n) || !counts(v, inst, n, 1))
+    if (!ir_need(v, inst, n > 1 && n <= IR_MAX_LANES, "makes %u lanes", n) ||
+        !counts(v, inst, n, 1))
         return false;
     for (uint32_t i = 0; i < n; i++)
         if (!operand_class(v, inst, i, BOOLS | FLOATS) ||

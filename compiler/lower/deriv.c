@@ -6,16 +6,17 @@
    out as that of its first; the shadow of what is only read gets the cotangent added.  Parts that
    are no floats are zero in returned derivatives and stay as they are in shadows.
 
-   A request of width N speaks of blocks with N in front.  The derivative inside has values with lanes,
-   which stand innermost: the block's lanes are put side by side on the way in and taken apart on the
-   way out.  Their number is a power of two, which is what vectors of the machine are made for; where N
-   is larger than LANES_AT_ONCE, there are several groups of so many.  Lanes beyond N are the last lane
-   once more. */
+   A request of width N speaks of blocks with N in front.  The derivative inside has values with
+   lanes, which stand innermost: the block's lanes are put side by side on the way in and taken
+   apart on the way out.  Their number is a power of two, which is what vectors of the machine are made
+   for; where N is larger than LANES_AT_ONCE, there are several groups of so many.  Lanes beyond N
+   are the last lane once more. */
 #include "lower/internal.h"
 
 #include <string.h>
 
-/* More share one primal, fewer fit into the registers. */
+/* One register of AVX-512, or two of AVX2.  More would share one primal, but their values no longer
+   fit into the registers, and LLVM takes longer over them. */
 enum { LANES_AT_ONCE = 8 };
 
 typedef struct Deriv {
@@ -326,8 +327,8 @@ static Vals base_results(const Deriv *d) {
     return all;
 }
 
-/* The block of VALUE, whose lanes are all or (with a dimension in front for them) those of groups of
-   SIZE. */
+/* The block of VALUE, whose lanes are all or (with a dimension in front for them) those of groups
+   of SIZE. */
 static IrValue *as_block(const Deriv *d, IrValue *value, uint32_t size, bool grouped) {
     IrBuilder *b = &d->f->b, inner;
     IrValue *sizes[IR_MAX_RANK], *at[IR_MAX_RANK], *lanes[IR_MAX_LANES];
@@ -426,8 +427,8 @@ static uint32_t lanes_for(uint32_t width) {
     return lanes;
 }
 
-/* Is anything of the base's results wanted: they themselves, memory, or the shape of some that have no
-   tangent? */
+/* Is anything of the base's results wanted: they themselves, memory, or the shape of some that have
+   no tangent? */
 static bool wants_primal(const Deriv *d) {
     bool wants = false;
     if (d->spec->part == DERIV_PART_REVERSE) return false;

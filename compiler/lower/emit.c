@@ -158,7 +158,8 @@ static void probe_side(Fn *f, bool taken, void *data) {
         vals = probe->run(f, zeros, probe->data);
         for (IrInst *inst = before ? before->next : region->first; inst; inst = inst->next) {
             mark_ahead(inst, NULL);
-            for (uint32_t r = 0; r < inst->nregions; r++) ir_walk(inst->regions[r], mark_ahead, NULL);
+            for (uint32_t r = 0; r < inst->nregions; r++)
+                ir_walk(inst->regions[r], mark_ahead, NULL);
         }
     }
     for (uint32_t i = 0; i < probe->shape->n; i++) {

@@ -1,6 +1,7 @@
-/* Functions of the C library that stand in a map or a sum beside values with lanes.  Such a loop is not
-   vectorised over its places, so that each would be a call for itself; here they get a map of their own
-   in front, over the same places, which is.  The checks in front of what they read go there, too. */
+/* Functions of the C library that stand in a map or a sum beside values with lanes.  Such a loop is
+   not vectorised over its places, so that each would be a call for itself; here they get a map of
+   their own in front, over the same places, which is.  The checks in front of what they read go
+   there, too. */
 #include "base/bitset.h"
 #include "opt/opt.h"
 
@@ -54,7 +55,8 @@ static void need_operands(Apart *a, const IrInst *inst) {
         bitset_add(&a->needed, ir_resolve(inst->operands[i])->id);
 }
 
-/* Finds the calls of BODY and what they need; false if there are none, or they need something else. */
+/* Finds the calls of BODY and what they need; false if there are none, or they need something else.
+ */
 static bool find(Apart *a, IrRegion *body) {
     bool behind = false; /* is something needed that stands behind? */
     a->n = 0;

@@ -1,6 +1,6 @@
-/* A map of batched derivatives, one for each group of columns, say, gives blocks: its body takes the
-   lanes of what it got apart.  Here the map gives what it got, with lanes, and they are taken apart
-   behind it, where fusing does so as the elements are read: the blocks are never stored. */
+/* A map of batched derivatives, one for each group of columns, say, gives blocks: its body takes
+   the lanes of what it got apart.  Here the map gives what it got, with lanes, and they are taken
+   apart behind it, where fusing does so as the elements are read: the blocks are never stored. */
 #include "opt/opt.h"
 
 /* What stands in the body of a map that yields [k, i, ...]: lane k of x[i, ...].  X, or NULL. */
@@ -11,7 +11,8 @@ static IrValue *lanes_behind(const IrInst *block, const IrValue *value) {
     if (!element->def || element->def->op != IR_LANE) return NULL;
     const IrValue *read = ir_resolve(element->def->operands[0]);
     if (ir_resolve(element->def->operands[1]) != body->params[0]) return NULL;
-    if (!read->def || read->def->op != IR_INDEX || read->def->noperands != body->nparams) return NULL;
+    if (!read->def || read->def->op != IR_INDEX || read->def->noperands != body->nparams)
+        return NULL;
     IrValue *x = ir_resolve(read->def->operands[0]);
     for (uint32_t k = 1; k < body->nparams; k++)
         if (ir_resolve(read->def->operands[k]) != body->params[k]) return NULL;
@@ -50,7 +51,8 @@ static IrInst *with_lanes(OptContext *c, IrInst *map, uint32_t r, IrValue *x, ui
     return fresh;
 }
 
-/* The block of LANES, a result of MAP, behind it: FIRST lanes stand behind the map's own indices. */
+/* The block of LANES, a result of MAP, behind it: FIRST lanes stand behind the map's own indices.
+ */
 static IrValue *block_of(OptContext *c, const IrInst *map, IrValue *lanes, IrValue *first) {
     IrBuilder b = {.module = c->module, .func = c->func};
     IrValue *sizes[IR_MAX_RANK], *at[IR_MAX_RANK];

@@ -1,6 +1,6 @@
-/* Rows of a map whose elements cost no more than a load, and the transpose of a light one: what reads them is
-   written element by element, so that fusing computes the elements there, and neither the map nor the
-   rows are stored. */
+/* Rows of a map whose elements cost no more than a load, and the transpose of a light one: what
+   reads them is written element by element, so that fusing computes the elements there, and neither
+   the map nor the rows are stored. */
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -66,8 +66,7 @@ static void by_elements(Rows *r, IrInst *build, const IrInst *row) {
     IrInst *all = irb_build(&b, build->noperands, build->operands, 1, &elem, 0, NULL);
     IrRegion *body = all->regions[0];
     irb_at_end(&b, body);
-    for (uint32_t k = 0; k < n; k++)
-        map_setp(&map, build->regions[0]->params[k], body->params[k]);
+    for (uint32_t k = 0; k < n; k++) map_setp(&map, build->regions[0]->params[k], body->params[k]);
     clone_pure(&b, build->regions[0], &map);
     for (uint32_t k = 0; k < given; k++) {
         IrValue *index = ir_resolve(row->operands[1 + k]), *copy = map_getp(&map, index);

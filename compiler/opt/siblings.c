@@ -1,6 +1,6 @@
 /* Maps that read different results of one map, each at its own place, become one map: then fusing takes
-   in what they read once, not once for each of them.  So it is with the lanes of a batch, whose
-   cotangents come from one map and go into one map each. */
+   in what they read once, not once for each of them.  So it is with cotangents of several values that
+   come from one map and go into one map each. */
 #include "opt/opt.h"
 #include "opt/uses.h"
 

@@ -360,8 +360,8 @@ static Counted counted(const IrFunc *func) {
     return c;
 }
 
-/* A derivative with lanes is, instruction for instruction, that without: all lanes are one value, the
-   primal part is there once, and a tape is gone through once. */
+/* A derivative with lanes is, instruction for instruction, that without: all lanes are one value,
+   the primal part is there once, and a tape is gone through once. */
 START_TEST(lanes_are_one_value) {
     static const IrDerivMode modes[] = {IR_DERIV_JVP, IR_DERIV_GRAD, IR_DERIV_REVERSE};
     World w = world_new(power);

@@ -117,9 +117,9 @@ LLVMValueRef emit_null(const Emit *e) {
 LLVMValueRef emit_const(const Emit *e, const IrInst *inst) {
     IrScalar scalar = inst->results[0]->type->scalar;
     LLVMTypeRef type = base_type(e, scalar);
-    LLVMValueRef all[IR_MAX_LANES], one = ir_scalar_float(scalar)
-                                              ? LLVMConstReal(type, inst->fimm)
-                                              : LLVMConstInt(type, (unsigned long long)inst->imm, true);
+    LLVMValueRef all[IR_MAX_LANES], one;
+    if (ir_scalar_float(scalar)) one = LLVMConstReal(type, inst->fimm);
+    else one = LLVMConstInt(type, (unsigned long long)inst->imm, true);
     uint32_t lanes = ir_scalar_lanes(scalar);
     for (uint32_t k = 0; k < lanes; k++) all[k] = one;
     return lanes > 1 ? LLVMConstVector(all, lanes) : one;

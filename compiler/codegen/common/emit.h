@@ -23,8 +23,8 @@ struct Emit {
 
 void emit_init(Emit *e, LLVMContextRef context, const char *module_name);
 
-/* f16 and bf16 are their bits in an i16; bool is an i1, and an i8 in memory; lanes are a vector.  As
-   an element of arrays a vector has no more bytes and no larger alignment than its lanes. */
+/* f16 and bf16 are their bits in an i16; bool is an i1, and an i8 in memory; lanes are a vector.
+   As an element of arrays a vector has no more bytes and no larger alignment than its lanes. */
 LLVMTypeRef emit_type(const Emit *e, IrScalar scalar);
 LLVMTypeRef emit_memory_type(const Emit *e, IrScalar scalar);
 LLVMTypeRef emit_element_type(const Emit *e, IrScalar scalar);

@@ -1,10 +1,12 @@
-/* Products of matrices and vectors.  Where the right factor has lanes, a row of it is one of so many
-   more plain numbers, and so is one of the result; other factors with lanes are gone through element
-   by element. */
+/* Products of matrices and vectors.  Where the right factor has lanes, a row of it is one of so
+   many more plain numbers, and so is one of the result; other factors with lanes are gone through
+   element by element. */
 #include "codegen/cpu/gen.h"
 
 /* Products of more multiplications than this go to the runtime, which has BLAS. */
 enum { CONTRACT_LARGE = 8192 };
+/* So many elements with lanes are summed at once: each addition waits for the one before. */
+enum { AT_ONCE = 4 };
 
 typedef struct Product {
     Fn *f;
@@ -88,26 +90,61 @@ static bool is_plain_float(const Product *p) {
     return ir_scalar_float(p->scalar) && ir_scalar_lanes(p->scalar) == 1;
 }
 
+/* The N elements from (I, J) on, l by l. */
+static void some_elements(Product *p, LLVMValueRef i, LLVMValueRef j, unsigned n) {
+    Fn *f = p->f;
+    Emit *e = p->e;
+    LLVMValueRef sums[AT_ONCE];
+    Loop l;
+    gen_loop_open(f, &l, "product");
+    for (unsigned w = 0; w < n; w++) sums[w] = LLVMBuildPhi(e->b, emit_type(e, p->scalar), "sum");
+    loop_enter(f, &l, p->k);
+    LLVMValueRef a = element_a(p, i, l.i);
+    for (unsigned w = 0; w < n; w++) {
+        LLVMValueRef b = element_b(p, l.i, emit_size_add(e, j, gen_int(e, w)));
+        LLVMValueRef next = add_product(p, a, b, sums[w]);
+        loop_phi(&l, sums[w], emit_zero(e, p->scalar), next, LLVMGetInsertBlock(e->b));
+    }
+    gen_loop_close(f, &l, NULL);
+    for (unsigned w = 0; w < n; w++) {
+        LLVMValueRef to = at2(e, i, p->n, emit_size_add(e, j, gen_int(e, w)));
+        gen_store(f, &p->out, p->scalar, to, sums[w]);
+    }
+}
+
+/* Row I of a result with lanes. */
+static void row_with_lanes(Product *p, LLVMValueRef i) {
+    Emit *e = p->e;
+    LLVMValueRef step = gen_int(e, AT_ONCE);
+    LLVMValueRef rest = LLVMBuildAnd(e->b, p->n, gen_int(e, AT_ONCE - 1), "");
+    LLVMValueRef whole = LLVMBuildSub(e->b, p->n, rest, "");
+    Loop j;
+    open(p->f, &j, LLVMBuildUDiv(e->b, p->n, step, ""));
+    some_elements(p, i, emit_size_mul(e, j.i, step), AT_ONCE);
+    close(p->f, &j);
+    open(p->f, &j, rest);
+    some_elements(p, i, emit_size_add(e, whole, j.i), 1);
+    close(p->f, &j);
+}
+
 /* Each element by itself: rows of a times rows of b where both are rows, else l by l. */
 static void by_elements(Product *p) {
     Fn *f = p->f;
-    Emit *e = p->e;
     Loop i, j;
     open(f, &i, p->m);
-    open(f, &j, p->n);
-    LLVMValueRef sum;
-    if (!p->ta && p->tb && is_plain_float(p)) {
-        sum = product_sum(f, p->scalar, row(p, &p->a, i.i, p->k), row(p, &p->b, j.i, p->k), p->k);
-    } else {
-        Loop l;
-        gen_loop_open(f, &l, "product");
-        sum = LLVMBuildPhi(e->b, emit_type(e, p->scalar), "sum");
-        loop_enter(f, &l, p->k);
-        LLVMValueRef next = add_product(p, element_a(p, i.i, l.i), element_b(p, l.i, j.i), sum);
-        loop_phi(&l, sum, emit_zero(e, p->scalar), next, LLVMGetInsertBlock(e->b));
-        gen_loop_close(f, &l, NULL);
+    if (ir_scalar_lanes(p->scalar) > 1) {
+        row_with_lanes(p, i.i);
+        close(f, &i);
+        return;
     }
-    gen_store(f, &p->out, p->scalar, at2(e, i.i, p->n, j.i), sum);
+    open(f, &j, p->n);
+    if (!p->ta && p->tb && is_plain_float(p)) {
+        LLVMValueRef a = row(p, &p->a, i.i, p->k), b = row(p, &p->b, j.i, p->k);
+        gen_store(f, &p->out, p->scalar, at2(p->e, i.i, p->n, j.i),
+                  product_sum(f, p->scalar, a, b, p->k));
+    } else {
+        some_elements(p, i.i, j.i, 1);
+    }
     close(f, &j);
     close(f, &i);
 }

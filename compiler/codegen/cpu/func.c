@@ -161,7 +161,8 @@ static const IrInst *read_before(const IrInst *lane) {
     const IrInst *read = ir_resolve(lane->operands[0])->def;
     if (!read || read->op != IR_INDEX || read->parent != lane->parent) return NULL;
     for (const IrInst *inst = read->next; inst != lane; inst = inst->next)
-        if (!inst || (inst->op > IR_MATH && inst->op != IR_INDEX && inst->op != IR_DIM)) return NULL;
+        if (!inst || (inst->op > IR_MATH && inst->op != IR_INDEX && inst->op != IR_DIM))
+            return NULL;
     return read;
 }
 

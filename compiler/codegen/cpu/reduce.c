@@ -109,7 +109,8 @@ static void fill_block(Reduction *r, uint32_t k, LLVMValueRef begin, LLVMValueRe
     loop_open_group(f);
     gen_loop_open(f, &loop, "fill");
     for (uint32_t i = 0; i < r->results; i++)
-        if (sums && has_lanes(r, i)) sums[i] = LLVMBuildPhi(e->b, emit_type(e, scalar_of(r, i)), "sum");
+        if (sums && has_lanes(r, i))
+            sums[i] = LLVMBuildPhi(e->b, emit_type(e, scalar_of(r, i)), "sum");
     loop_enter(f, &loop, len);
     set_index(r, k, emit_size_add(e, begin, loop.i));
     sum_element(r, k, values);

@@ -2,9 +2,10 @@
    and reading are a few instructions on these; the tape's own fields are brought up to date where
    the runtime is called and where a tape leaves the program.
 
-   An entry's scalars stand together, 8 bytes each (of lanes: what they need, in eights), and of each array its sizes and an address.  Where
-   the tape holds the array's block, that is the address of the elements; else it is NULL, and the
-   elements stand before, in order, so that the reader, coming from above, knows the sizes first.
+   An entry's scalars stand together, 8 bytes each (of lanes: what they need, in eights), and of
+   each array its sizes and an address.  Where the tape holds the array's block, that is the address
+   of the elements; else it is NULL, and the elements stand before, in order, so that the reader,
+   coming from above, knows the sizes first.
    Arrays read from a tape are views of its memory, or of what it holds. */
 #include "codegen/cpu/gen.h"
 
