@@ -295,6 +295,9 @@ IrValue *zeros_of(Transposer *t, IrValue *linear);
 IrValue *ct_sum(Transposer *t, IrValue *a, IrValue *b);
 /* The same for what a region or a call gave, which need not have added to it. */
 void ct_add_given(Transposer *t, IrValue *linear, IrValue *value);
+/* Is there anything on a tape of cotangents that another function, or a part that need not have run,
+   gave?  What no path walked is empty, there being no zeros in the shape of a tape.  NULL: certainly. */
+IrValue *ct_tape_present(Transposer *t, IrValue *tape);
 When ct_given(const IrValue *value);
 /* When a sum of two cotangents counts. */
 When ct_either(Transposer *t, When a, When b);

@@ -57,6 +57,7 @@ static uint32_t reverse_sweep(Frame *frame, IrValue *const *seeds, IrValue **val
         /* What another function passes, or one of several, may stand for nothing. */
         if (frame->request->threaded) when = ct_given(seed);
         else if (yield->noperands > base->nresults + 1) when = ct_element(seed, when);
+        if (seed->type->kind == IR_T_TAPE) when = (When){.present = ct_tape_present(t, seed)};
         ct_add(t, yield->operands[i], seed, when);
     }
     reverse_region(t, mixed->body);

@@ -212,6 +212,7 @@ int64_t ad_cost_again(const Mixed *mixed, const IrInst *inst) {
     case IR_CONST:
     case IR_STRING:
     case IR_DIM:
+    case IR_TAPE_EMPTY:
     case IR_TAPE_NEW: return 0;
     case IR_DIV:
     case IR_MOD:

@@ -17,7 +17,7 @@ typedef struct Threads {
 typedef struct Carried {
     uint32_t n;        /* linear values that the loop carries */
     uint32_t *at;      /* which of its results */
-    IrValue **present; /* of tapes: the condition under which their cotangents are there, or NULL */
+    bool *unsure; /* of tapes: their cotangents need not be there behind the loop */
     Threads threads;
     bool taped;
     bool may_lack; /* the cotangents with which its reverse starts may stand for nothing */

@@ -87,8 +87,10 @@ void threads_set(Transposer *t, const Threads *threads, IrValue *const *values) 
 
 /* The same behind a region, which need not have added to them. */
 static void threads_given(Transposer *t, const Threads *threads, IrValue *const *values) {
-    for (uint32_t i = 0; i < threads->linear.len; i++)
-        t->ct[threads->linear.at[i]->id] = (Ct){.value = values[i], .when = ct_given(values[i])};
+    for (uint32_t i = 0; i < threads->linear.len; i++) {
+        t->ct[threads->linear.at[i]->id] = (Ct){0};
+        ct_add_given(t, threads->linear.at[i], values[i]);
+    }
 }
 
 /* ---- what stands on a side that was not taken ---- */
@@ -106,22 +108,37 @@ static bool is_guarded(const Transposer *t, const IrInst *inst) {
     return any;
 }
 
-/* The condition under which any of the results counts, which is taken off them. */
+/* The condition under which any of the results counts, which is taken off them; but a tape keeps its
+   own, if that is another. */
 static IrValue *take_present(Transposer *t, const IrInst *inst) {
     When any = {0};
     for (uint32_t i = 0; i < inst->nresults; i++) {
-        Ct *ct = &t->ct[inst->results[i]->id];
+        const Ct *ct = &t->ct[inst->results[i]->id];
         if (!is_linear(t->mixed, inst->results[i]) || !ct->value) continue;
         any = any.present ? ct_either(t, any, ct->when) : ct->when;
-        ct->when.present = NULL;
+    }
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        Ct *ct = &t->ct[inst->results[i]->id];
+        if (!is_linear(t->mixed, inst->results[i]) || !ct->value) continue;
+        bool own = ct->value->type->kind == IR_T_TAPE && ct->when.present != any.present;
+        if (!own) ct->when.present = NULL;
     }
     return any.present;
 }
 
-static void yield_threads(Transposer *t, const Threads *threads) {
+/* Is the cotangent of LINEAR a tape that need not be there, where this region ends? */
+static bool is_unsure(const Transposer *t, const IrValue *linear) {
+    Ct ct = t->ct[linear->id];
+    return ct.value && ct.value->type->kind == IR_T_TAPE && ct.when.present;
+}
+
+static void yield_threads(Transposer *t, const Threads *threads, bool *unsure) {
     uint32_t n = threads->linear.len;
     IrValue **values = ARENA_ARRAY(t->ad->arena, IrValue *, n);
-    for (uint32_t i = 0; i < n; i++) values[i] = ct_value(t, threads->linear.at[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        unsure[i] |= is_unsure(t, threads->linear.at[i]);
+        values[i] = ct_value(t, threads->linear.at[i]);
+    }
     irb_yield(&t->b, n, values);
 }
 
@@ -143,7 +160,7 @@ static bool gives_tape(const Transposer *t, const IrInst *inst) {
    branch; one with a tape has to run, since tapes are to be walked to their end, and its outcome
    is chosen. */
 static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *threads,
-                  void (*transpose)(Transposer *, IrInst *)) {
+                  void (*transpose)(Transposer *, IrInst *), bool *unsure) {
     uint32_t n = threads->linear.len;
     bool must_run = (is_taped(t, inst) && tape_of(t, inst)) || any_tape(threads);
     if (gives_tape(t, inst)) must_run = false;
@@ -158,7 +175,10 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
     t->guards++;
     if (must_run) {
         transpose(t, inst);
-        for (uint32_t i = 0; i < n; i++) done[i] = ct_value(t, threads->linear.at[i]);
+        for (uint32_t i = 0; i < n; i++) {
+            unsure[i] |= is_unsure(t, threads->linear.at[i]);
+            done[i] = ct_value(t, threads->linear.at[i]);
+        }
         for (uint32_t i = 0; i < n; i++)
             if (done[i]->type->kind == IR_T_TAPE) start[i] = done[i];
     }
@@ -168,46 +188,33 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
         irb_at_end(&t->b, copy->regions[r]);
         threads_set(t, threads, r == 0 && must_run ? done : start);
         if (r == 0 && !must_run) transpose(t, inst);
-        yield_threads(t, threads);
+        yield_threads(t, threads, unsure);
     }
     t->b = outer;
     t->guards--;
     threads_given(t, threads, copy->results);
 }
 
-/* A tape that was walked in one branch only, among results that count in any case: branches and
-   loops hand the condition on to what they hold. */
-static void report_half_tape(Transposer *t, const IrInst *inst, bool is_walked) {
-    for (uint32_t i = 0; i < inst->nresults; i++)
-        if (inst->results[i]->type->kind == IR_T_TAPE &&
-            (is_walked || t->ct[inst->results[i]->id].when.present))
-            ad_report(t->ad, DIAG_NOT_IMPLEMENTED, t->b.pos,
-                      "a derivative through a tape that only one branch pulls is not implemented "
-                      "yet");
-}
-
 bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer *, IrInst *)) {
     Threads threads;
-    if (!is_guarded(t, inst)) {
-        if (inst->op == IR_CALL) report_half_tape(t, inst, false);
-        return false;
-    }
+    if (!is_guarded(t, inst)) return false;
+    /* A tape of residuals has to be walked; what walks it hands the condition on to what it holds. */
     bool tapes = gives_tape(t, inst);
-    if (tapes && t->tape && is_taped(t, inst)) {
-        if (inst->op != IR_CALL) return false;
-        report_half_tape(t, inst, true);
-    }
+    if (tapes && t->tape && is_taped(t, inst)) return false;
     find_threads(t, inst, &threads);
     for (uint32_t i = 0; i < inst->noperands; i++)
         if (is_linear(t->mixed, inst->operands[i])) add_thread(inst->operands[i], &threads);
     uint32_t n = threads.linear.len;
     bool *is_new = ARENA_ARRAY(t->ad->arena, bool, n);
     for (uint32_t i = 0; i < n; i++) is_new[i] = !t->ct[threads.linear.at[i]->id].value;
+    bool *unsure = ARENA_ARRAY(t->ad->arena, bool, n);
     IrValue *present = take_present(t, inst);
-    guard(t, inst, present, &threads, transpose);
-    for (uint32_t i = 0; i < n; i++)
-        if (is_new[i] && (tapes || threads.linear.at[i]->type->kind != IR_T_TAPE))
-            t->ct[threads.linear.at[i]->id].when.present = present;
+    guard(t, inst, present, &threads, transpose, unsure);
+    for (uint32_t i = 0; i < n; i++) {
+        Ct *ct = &t->ct[threads.linear.at[i]->id];
+        if (!unsure[i] && is_new[i] && (tapes || threads.linear.at[i]->type->kind != IR_T_TAPE))
+            ct->when.present = present;
+    }
     threads_free(&threads);
     return true;
 }
@@ -224,9 +231,10 @@ static bool region_uses(const IrRegion *region, const IrValue *value) {
     return false;
 }
 
-/* ABSENT: which linear values the branch has nothing to do with. */
+/* ABSENT: which linear values the branch has nothing to do with; UNSURE: see is_unsure. */
 static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *region,
-                           const Ct *results, const Threads *threads, bool taped, bool *absent) {
+                           const Ct *results, const Threads *threads, bool taped, bool *absent,
+                           bool *unsure) {
     const IrRegion *from = inst->regions[r], *around = t->region;
     IrValue **values = ARENA_ARRAY(t->ad->arena, IrValue *, threads->linear.len + 1);
     IrBuilder outer = t->b;
@@ -242,6 +250,7 @@ static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *re
     for (uint32_t i = 0; i < threads->linear.len; i++) {
         IrValue *linear = threads->linear.at[i];
         absent[i] = !region_uses(from, linear);
+        unsure[i] |= is_unsure(t, linear);
         values[n++] = ct_value(t, threads->linear.at[i]);
     }
     if (taped) values[n++] = t->tape;
@@ -250,12 +259,12 @@ static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *re
 }
 
 /* A cotangent to which only one branch contributes counts only if that branch ran; so does a tape
-   of cotangents that only one branch walks, there being no zeros in the shape of a tape. */
+   of cotangents that only one branch walks. */
 static void mark_absent(Transposer *t, const Threads *threads, IrValue *c, const Ct *entry,
-                        bool *const absent[2]) {
+                        bool *const absent[2], const bool *unsure) {
     for (uint32_t i = 0; i < threads->linear.len; i++) {
         Ct *ct = &t->ct[threads->linear.at[i]->id];
-        if (entry[i].value && ct->value->type->kind != IR_T_TAPE) continue;
+        if (entry[i].value || unsure[i]) continue;
         if (absent[0][i]) ct->when.present = irb_unary(&t->b, IR_NOT, c);
         else if (absent[1][i]) ct->when.present = c;
     }
@@ -272,7 +281,7 @@ void transpose_if(Transposer *t, IrInst *inst) {
     Ct *entry = ARENA_ARRAY(t->ad->arena, Ct, n);
     IrType *types = ARENA_ARRAY(t->ad->arena, IrType, n + 1);
     IrValue *c = now_of(t, inst->operands[0]);
-    bool *absent[2];
+    bool *absent[2], *unsure = ARENA_ARRAY(t->ad->arena, bool, n);
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (is_linear(t->mixed, inst->results[i])) results[i] = ct_take(t, inst->results[i]);
     for (uint32_t i = 0; i < n; i++) {
@@ -286,10 +295,11 @@ void transpose_if(Transposer *t, IrInst *inst) {
         for (uint32_t i = 0; i < n; i++)
             t->ct[threads.linear.at[i]->id] = (Ct){.value = entry[i].value};
         t->tape = start;
-        reverse_branch(t, inst, r, copy->regions[r], results, &threads, taped, absent[r]);
+        reverse_branch(t, inst, r, copy->regions[r], results, &threads, taped, absent[r],
+                       unsure);
     }
     threads_given(t, &threads, copy->results);
-    mark_absent(t, &threads, c, entry, absent);
+    mark_absent(t, &threads, c, entry, absent, unsure);
     t->tape = outer && taped ? copy->results[n] : outer;
     threads_free(&threads);
 }
@@ -298,13 +308,13 @@ void transpose_if(Transposer *t, IrInst *inst) {
 
 Carried carried_find(Transposer *t, const IrInst *inst) {
     Carried c = {.at = ARENA_ARRAY(t->ad->arena, uint32_t, inst->nresults),
-                 .present = ARENA_ARRAY(t->ad->arena, IrValue *, inst->nresults)};
+                 .unsure = ARENA_ARRAY(t->ad->arena, bool, inst->nresults)};
     bool any_sure = false;
     for (uint32_t i = 0; i < inst->nresults; i++) {
         if (!is_linear(t->mixed, inst->results[i])) continue;
         bool tape = inst->results[i]->type->kind == IR_T_TAPE;
         Ct ct = t->ct[inst->results[i]->id];
-        c.present[c.n] = tape ? ct.when.present : NULL;
+        c.unsure[c.n] = tape && (!ct.value || ct.when.present);
         c.at[c.n++] = i;
         if (ct.when.present || ct.when.zero == ZERO_MAY_BE_NOTHING) c.may_lack = true;
         else if (ct.value && !tape) any_sure = true;
@@ -344,7 +354,7 @@ uint32_t carried_trip(Transposer *t, const IrInst *inst, const Carried *c, IrVal
     t->region = from;
     for (uint32_t i = 0; i < c->n; i++)
         ct_add(t, from->last->operands[c->at[i] + exit], params[i],
-               c->present[i] ? (When){.present = c->present[i]}
+               c->unsure[i] ? (When){.present = ct_tape_present(t, params[i])}
                : c->may_lack ? ct_given(params[i])
                              : ct_element(params[i], (When){0}));
     t->region = around;
@@ -358,10 +368,7 @@ uint32_t carried_trip(Transposer *t, const IrInst *inst, const Carried *c, IrVal
 void carried_finish(Transposer *t, const IrInst *inst, const Carried *c, const IrInst *loop) {
     threads_given(t, &c->threads, loop->results + c->n);
     for (uint32_t i = 0; i < c->n; i++)
-        if (c->present[i])
-            ct_add(t, inst->operands[1 + c->at[i]], loop->results[i],
-                   (When){.present = c->present[i]});
-        else ct_add_given(t, inst->operands[1 + c->at[i]], loop->results[i]);
+        ct_add_given(t, inst->operands[1 + c->at[i]], loop->results[i]);
 }
 
 static void reverse_loop_body(Transposer *t, IrInst *inst, const Carried *c, IrInst *loop,

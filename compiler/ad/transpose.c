@@ -186,8 +186,17 @@ void ct_added(Transposer *t, IrValue *linear, uint32_t n, IrValue *const *at, Wh
     known->zero = when.zero;
 }
 
+IrValue *ct_tape_present(Transposer *t, IrValue *tape) {
+    int64_t known;
+    IrValue *empty = irb_tape_empty(&t->b, tape);
+    if (ir_const_int(empty, &known) && !known) return NULL;
+    return irb_unary(&t->b, IR_NOT, empty);
+}
+
 void ct_add_given(Transposer *t, IrValue *linear, IrValue *value) {
-    ct_add(t, linear, value, ct_given(value));
+    When when = ct_given(value);
+    if (value->type->kind == IR_T_TAPE) when.present = ct_tape_present(t, value);
+    ct_add(t, linear, value, when);
 }
 
 Ct ct_take(Transposer *t, IrValue *linear) {

@@ -309,6 +309,13 @@ IrValue *irb_tape_new(IrBuilder *b) {
     return one(b, IR_TAPE_NEW, 0, NULL, ir_tape(b->module));
 }
 
+IrValue *irb_tape_empty(IrBuilder *b, IrValue *tape) {
+    tape = ir_resolve(tape);
+    if (tape->def && tape->def->op == IR_TAPE_NEW) return irb_bool(b, true);
+    if (tape->def && tape->def->op == IR_TAPE_PUSH) return irb_bool(b, false);
+    return one(b, IR_TAPE_EMPTY, 1, &tape, ir_scalar(b->module, IR_BOOL));
+}
+
 /* Operands FIRST, then N more. */
 static IrInst *with_first(IrBuilder *b, IrOp op, IrValue *first, uint32_t n, IrValue *const *more,
                           uint32_t nresults, const IrType *results) {

@@ -305,6 +305,13 @@ static bool kind_fits(IrDatum datum, IrType type) {
     return false;
 }
 
+static bool run_empty(IrFrame *frame, const IrInst *inst) {
+    IrDatum tape = ir_datum_share(ir_peek(frame, inst, 0));
+    IrDatum empty = {IR_D_INT, {.i = !tape.as.tape}};
+    ir_datum_drop(&tape);
+    return ir_give(frame, inst, 0, empty);
+}
+
 static bool run_pop(IrFrame *frame, const IrInst *inst) {
     IrDatum tape = ir_datum_share(ir_peek(frame, inst, 0));
     const IrTapeCell *cell = tape.as.tape;
@@ -351,6 +358,7 @@ static bool run_inst(IrFrame *frame, const IrInst *inst) {
     case IR_TAPE_NEW: return ir_give(frame, inst, 0, (IrDatum){IR_D_TAPE, {.tape = NULL}});
     case IR_TAPE_PUSH: return run_push(frame, inst);
     case IR_TAPE_POP: return run_pop(frame, inst);
+    case IR_TAPE_EMPTY: return run_empty(frame, inst);
     case IR_CHECK: return ir_run_check(frame, inst);
     case IR_CHECK_INDEX: return ir_run_check_index(frame, inst);
     case IR_FAIL: return ir_run_fail(frame, inst);

@@ -337,6 +337,7 @@ IrInst *irb_with_acc(IrBuilder *b, uint32_t n, IrValue *const *inits, uint32_t n
                      const IrType *extra);
 void irb_acc_add(IrBuilder *b, IrValue *acc, uint32_t n, IrValue *const *indices, IrValue *v);
 IrValue *irb_tape_new(IrBuilder *b);
+IrValue *irb_tape_empty(IrBuilder *b, IrValue *tape); /* folded where it is known */
 IrValue *irb_tape_push(IrBuilder *b, IrValue *tape, uint32_t n, IrValue *const *values);
 IrInst *irb_tape_pop(IrBuilder *b, IrValue *tape, uint32_t n, const IrType *types);
 void irb_check(IrBuilder *b, IrValue *cond, uint32_t error, const char *text, uint32_t n,

@@ -561,6 +561,11 @@ static bool verify_tape(Verifier *v, const IrInst *inst) {
            is_tape(v, inst, inst->results[0]->type, "result");
 }
 
+static bool verify_tape_empty(Verifier *v, const IrInst *inst) {
+    return counts(v, inst, 1, 1) && is_tape(v, inst, type_of(inst, 0), "operand") &&
+           ir_need(v, inst, ir_is_scalar(inst->results[0]->type, IR_BOOL), "gives no bool");
+}
+
 static bool verify_check(Verifier *v, const IrInst *inst) {
     if (!at_least(v, inst, 1) || !counts(v, inst, inst->noperands, 0) ||
         !operand_is(v, inst, 0, IR_BOOL) || !ir_need(v, inst, inst->text != NULL, "has no text"))
@@ -642,6 +647,7 @@ bool ir_verify_op(Verifier *v, const IrInst *inst) {
     case IR_TAPE_NEW:
     case IR_TAPE_PUSH:
     case IR_TAPE_POP: return verify_tape(v, inst);
+    case IR_TAPE_EMPTY: return verify_tape_empty(v, inst);
     case IR_CHECK: return verify_check(v, inst);
     case IR_CHECK_INDEX: return counts(v, inst, 2, 0) && operands_i64(v, inst, 0, 2);
     case IR_FAIL: return verify_fail(v, inst);

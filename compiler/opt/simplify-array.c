@@ -137,6 +137,12 @@ static IrValue *simplify_slice(const IrInst *inst) {
     return x;
 }
 
+static IrValue *simplify_tape_empty(IrBuilder *b, const IrInst *inst) {
+    const IrValue *tape = ir_resolve(inst->operands[0]);
+    bool known = tape->def && (tape->def->op == IR_TAPE_NEW || tape->def->op == IR_TAPE_PUSH);
+    return known ? irb_bool(b, tape->def->op == IR_TAPE_NEW) : NULL;
+}
+
 static IrValue *simplify_dim(IrBuilder *b, const IrInst *inst) {
     IrValue *x = ir_resolve(inst->operands[0]);
     uint32_t k = (uint32_t)inst->imm;
@@ -165,6 +171,7 @@ IrValue *opt_simplify_array(OptContext *c, IrBuilder *b, const IrInst *inst) {
     switch (inst->op) {
     case IR_INDEX: return simplify_index(b, inst);
     case IR_DIM: return simplify_dim(b, inst);
+    case IR_TAPE_EMPTY: return simplify_tape_empty(b, inst);
     case IR_RESHAPE: return simplify_reshape(b, inst);
     case IR_TRANSPOSE: return simplify_transpose(b, inst);
     case IR_SLICE: return simplify_slice(inst);

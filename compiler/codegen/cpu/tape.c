@@ -60,6 +60,31 @@ static LLVMValueRef as_int(Fn *f, LLVMValueRef p) {
     return LLVMBuildPtrToInt(f->e->b, p, f->e->i64, "");
 }
 
+/* A tape gets its first chunk when something is pushed; where all was popped, it is at the beginning
+   of that. */
+void gen_tape_empty(Fn *f, const IrInst *inst) {
+    Emit *e = f->e;
+    const Val *tape = gen_val(f, inst->operands[0]);
+    LLVMValueRef cur = tape->dims[CUR], chunk = tape->dims[CHUNK], null = emit_null(e);
+    LLVMValueRef begin =
+        LLVMBuildAdd(e->b, as_int(f, chunk), gen_int(e, (int64_t)sizeof(AdlChunk)), "");
+    LLVMValueRef fresh = LLVMBuildICmp(e->b, LLVMIntEQ, cur, null, "");
+    LLVMValueRef below = LLVMBuildICmp(e->b, LLVMIntEQ, as_int(f, cur), begin, "");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), look = gen_block(f, "empty"),
+                      done = gen_block(f, "");
+    LLVMBuildCondBr(e->b, below, look, done);
+    LLVMPositionBuilderAtEnd(e->b, look);
+    LLVMValueRef first =
+        LLVMBuildICmp(e->b, LLVMIntEQ, load_field(f, chunk, offsetof(AdlChunk, prev)), null, "");
+    look = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    LLVMValueRef phi = LLVMBuildPhi(e->b, e->i1, ""), values[] = {fresh, first};
+    LLVMBasicBlockRef from[] = {before, look};
+    LLVMAddIncoming(phi, values, from, 2);
+    gen_set_scalar(f, inst->results[0], phi);
+}
+
 /* ---- writing ---- */
 
 /* Room for BYTES (a multiple of 8): its address; *TAPE is the tape above it. */
