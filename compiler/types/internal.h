@@ -57,6 +57,7 @@ Tree *check_condition(FnChecker *f, AstNode *node, const char *what);
 Tree *check_integer(FnChecker *f, AstNode *node, const char *what);
 /* Is it made of literals only, so that its type comes from its context? */
 bool is_flexible(FnChecker *f, const AstNode *node);
+bool is_zeros_call(FnChecker *f, const AstCall *call); /* of `zeros`, `ones` */
 /* The rank of an argument that is made of literals: they are checked for it, then again for the
    parameter, which gives them their type. */
 uint32_t literal_rank(FnChecker *f, AstNode *node);

@@ -45,14 +45,23 @@ static bool list_flexible(FnChecker *f, const AstList *list) {
     return true;
 }
 
+bool is_zeros_call(FnChecker *f, const AstCall *call) {
+    if (call->callee->kind != AST_Name) return false;
+    Sym name = ((const AstName *)call->callee)->name.sym;
+    for (uint32_t i = 0; i < f->scope.len; i++)
+        if (f->scope.at[i].name == name) return false;
+    NameLookup found = modules_lookup(&f->c->modules, f->module, name);
+    return found.builtin == BUILTIN_ZEROS || found.builtin == BUILTIN_ONES;
+}
+
 /* A call of a generic function whose result's type follows from literals or from nothing. */
 static bool call_flexible(FnChecker *f, const AstCall *call) {
     if (call->callee->kind != AST_Name) return false;
     Sym name = ((const AstName *)call->callee)->name.sym;
     for (uint32_t i = 0; i < f->scope.len; i++)
         if (f->scope.at[i].name == name) return false;
+    if (is_zeros_call(f, call)) return true;
     NameLookup found = modules_lookup(&f->c->modules, f->module, name);
-    if (found.builtin == BUILTIN_ZEROS || found.builtin == BUILTIN_ONES) return true;
     const FnDecl *decl = found.kind == ITEM_FN ? found.item->fn : NULL;
     if (!decl && found.math < 0) return false;
     Signature *sig = decl ? signature_of(f->c, decl) : NULL;

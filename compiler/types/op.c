@@ -248,6 +248,7 @@ typedef struct NaturalFinder {
     Natural most;
     bool within;  /* names stand here that the expression brings itself */
     bool unknown; /* there is a call within */
+    bool least;   /* what `zeros(n)` can be, not what it is alone */
 } NaturalFinder;
 
 /* What a call on literals gives alone; asked once, since calls nest. */
@@ -264,7 +265,7 @@ static void find_natural(AstNode *node, void *data);
 
 /* Of BODY, the value of NODE, which brings names for it. */
 static Natural natural_within(NaturalFinder *n, AstNode *node, AstNode *body) {
-    NaturalFinder inner = {n->f, NATURAL_INT, true, false};
+    NaturalFinder inner = {n->f, NATURAL_INT, true, false, n->least};
     find_natural(body, &inner);
     if (inner.unknown && !n->within) return natural_alone(n->f, node);
     n->unknown |= inner.unknown;
@@ -280,6 +281,7 @@ static void find_natural(AstNode *node, void *data) {
     case AST_Float:
     case AST_Name: here = NATURAL_FLOAT; break;
     case AST_Call:
+        if (n->least && is_zeros_call(n->f, (AstCall *)node)) break;
         if (n->within) n->unknown = true;
         else here = natural_alone(n->f, node);
         break;
@@ -300,9 +302,16 @@ static void find_natural(AstNode *node, void *data) {
 }
 
 Natural natural_of(FnChecker *f, AstNode *node) {
-    NaturalFinder finder = {f, NATURAL_INT, false, false};
+    NaturalFinder finder = {f, NATURAL_INT, false, false, false};
     find_natural(node, &finder);
     return finder.most;
+}
+
+/* Can an integer type hold it?  Alone, `zeros(n)` is f64, but its place may ask for any type. */
+static bool fits_integer(FnChecker *f, AstNode *node) {
+    NaturalFinder finder = {f, NATURAL_INT, false, false, true};
+    find_natural(node, &finder);
+    return finder.most == NATURAL_INT;
 }
 
 bool literal_after(FnChecker *f, AstNode *a, AstNode *b) {
@@ -316,7 +325,7 @@ static Type literal_context(FnChecker *f, AstNode *left, AstNode *right, Type ex
     Type elem = expected ? elem_of(expected) : NULL;
     if (elem && is_complex(elem)) return elem;
     if (elem && is_floating(elem) && n != NATURAL_COMPLEX) return elem;
-    if (elem && is_integer(elem) && n == NATURAL_INT) return elem;
+    if (elem && is_integer(elem) && fits_integer(f, left) && fits_integer(f, right)) return elem;
     return type_scalar(f->c->types, n == NATURAL_INT     ? SCALAR_I64
                                     : n == NATURAL_FLOAT ? SCALAR_F64
                                                          : SCALAR_C128);
