@@ -26,6 +26,9 @@
 #define ADL_REFS_STATIC (-1)
 #define ADL_REFS_STACK (-2)
 #define ADL_NO_PLACE (-1)
+/* A function that calls itself looks at its beginning whether its frame is less than so far below
+   context->stack; else it calls adl__stack_check. */
+#define ADL_STACK_NEAR (1 << 20)
 
 /* Element kinds: X(NAME, name in the language, bytes).  The numbers are part of the contract. */
 #define ADL_KINDS(X)                                                                               \
@@ -90,7 +93,8 @@ struct AdlContext {
     int64_t library_place; /* bytes of MESSAGE that name a place in the library, else 0; or
                               ADL_NO_PLACE: it names none yet */
     int64_t parallel; /* not 0 while several threads run a loop for this context */
-    int64_t spare;
+    int64_t stack; /* 0, or an address on some thread's stack with room for ADL_STACK_NEAR bytes below;
+                      atomic */
 };
 
 /* Where in the source an operation stands; a constant. */

@@ -11,6 +11,7 @@ libadl_la_SOURCES = \
   %D%/core/lock.h \
   %D%/core/memory.c %D%/core/memory.h \
   %D%/core/sort.c \
+  %D%/core/stack.c \
   %D%/core/strings.c \
   %D%/core/text.c %D%/core/text.h \
   %D%/io/convert.c %D%/io/convert.h \

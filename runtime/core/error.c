@@ -27,6 +27,7 @@ const char *adl_strerror(int code) {
     case ADL_ERROR_EMPTY: return "reduction of nothing";
     case ADL_ERROR_OVERFLOW: return "integer overflow";
     case ADL_ERROR_DEVICE: return "device error";
+    case ADL_ERROR_DEPTH: return "recursion too deep";
     }
     return "unknown error";
 }

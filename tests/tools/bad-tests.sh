@@ -222,7 +222,34 @@ bad "a response file that is missing" 2 "nothing.txt" "$DSLC" check @nothing.txt
 
 # ---- command lines of programs ----
 
-case " $ADL_LACKS " in *" llvm "*) echo "1..$number"; exit 0 ;; esac
+case " $ADL_LACKS " in *" llvm "*) 
+# In a library recursion that is too deep gives an error code, on every thread.
+cat >deep.adl <<'END'
+export fn deep(x: f64, k: i64) -> f64 { if k == 0 { x } else { sin(deep(x + 1.0, k - 1)) } }
+END
+cat >calls.c <<'END'
+#include "deep.h"
+#include <adl/adl.h>
+#include <pthread.h>
+#include <stdio.h>
+static void *calls(void *arg) {
+    double y = 0;
+    int status = deep(1.0, 1000000000, &y);
+    printf("%d %d %s\n", status == ADL_ERROR_DEPTH, deep(0.5, 10, &y), adl_strerror(status));
+    return arg;
+}
+int main(void) {
+    pthread_t thread;
+    calls(NULL);
+    if (pthread_create(&thread, NULL, calls, NULL) != 0) return 1;
+    return pthread_join(thread, NULL);
+}
+END
+bad "a library that calls itself" 0 "" "$DSLC" -c deep.adl -H deep.h
+bad "its program" 0 "" $CC -I"$ADL_SOURCE_DIR/runtime/include" calls.c deep.o -o calls \
+  -L"$ADL_BUILD_DIR/.libs" -Wl,-rpath,"$ADL_BUILD_DIR/.libs" -ladl -lm -lpthread
+good "recursion that is too deep, in a library" '1 0 recursion too deep' ./calls
+echo "1..$number"; exit 0 ;; esac
 main() { name=$1; text=$2; shift 2; bad "$name" 2 "$text" "$DSLC" run -O0 ok.adl "$@"; }
 main "an unknown parameter" "unknown option --stepz; did you mean --steps?" --stepz 4
 main "a parameter without a value" "--steps needs a value" --steps

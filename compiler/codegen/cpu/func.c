@@ -5,6 +5,7 @@
 
 #include "base/fatal.h"
 #include "codegen/common/compat.h"
+#include "runtime/layout.h"
 
 /* ---- signatures ---- */
 
@@ -340,6 +341,26 @@ static void want_results(Fn *f) {
     }
 }
 
+/* Recursion without an end is an error, not a crash.  See ADL_STACK_NEAR. */
+static void check_stack(Fn *f) {
+    Emit *e = f->e;
+    LLVMValueRef zero = emit_int32(e, 0);
+    LLVMValueRef here = emit_intrinsic(e, "llvm.frameaddress", e->ptr, &zero, 1);
+    LLVMValueRef known = LLVMBuildLoad2(
+        e->b, e->i64, emit_offset(e, f->context, offsetof(AdlContext, stack)), "");
+    LLVMValueRef below =
+        LLVMBuildSub(e->b, known, LLVMBuildPtrToInt(e->b, here, e->i64, ""), "");
+    LLVMValueRef far =
+        LLVMBuildICmp(e->b, LLVMIntUGE, below, gen_int(e, ADL_STACK_NEAR), "");
+    LLVMBasicBlockRef ask = gen_block(f, "stack"), done = gen_block(f, "");
+    gen_unlikely(f, LLVMBuildCondBr(e->b, far, ask, done));
+    LLVMPositionBuilderAtEnd(e->b, ask);
+    LLVMValueRef args[] = {f->context, gen_site(f->g, f->ir, 0)};
+    gen_check_status(f, gen_runtime(f->g, "adl__stack_check", args, 2));
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+}
+
 void gen_func(Gen *g, const IrFunc *func) {
     Fn f = {.g = g, .e = &g->e, .ir = func, .plan = &g->plan->funcs[func->id]};
     unsigned at = 1;
@@ -355,6 +376,7 @@ void gen_func(Gen *g, const IrFunc *func) {
     LLVMPositionBuilderAtEnd(g->e.b, body);
     for (uint32_t i = 0; i < func->nparams; i++) take_param(&f, func->body->params[i], &at);
     describe_results(&f);
+    if (g->recursive[func->id]) check_stack(&f);
     want_results(&f);
     return_all(&f, gen_region(&f, func->body));
     LLVMPositionBuilderAtEnd(g->e.b, f.allocas);

@@ -49,6 +49,7 @@ typedef struct Gen {
     LLVMValueRef *funcs; /* by IrFunc.id */
     LLVMTypeRef *func_types;
     bool *places;                        /* by IrFunc.id: see gen_no_place */
+    bool *recursive; /* by function: it may call itself, and looks whether there is room on the stack */
     Map texts, sites, calls;             /* caches: text, position, name to constant or function */
     VEC(LLVMValueRef) vector_functions;  /* kept alive until the vectoriser has run */
     LLVMValueRef carried;                /* the bytes of options->carried */

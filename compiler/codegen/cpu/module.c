@@ -117,6 +117,36 @@ static void swallow(LLVMDiagnosticInfoRef info, void *context) {
     LLVMDisposeMessage(text);
 }
 
+/* ---- recursion ---- */
+
+typedef enum Visit { UNSEEN, OPEN, DONE } Visit;
+typedef struct Cycles {
+    Gen *g;
+    uint8_t *visit; /* by function */
+} Cycles;
+
+static void visit_func(Cycles *c, const IrFunc *func);
+
+static void visit_call(IrInst *inst, void *data) {
+    Cycles *c = data;
+    if (inst->op != IR_CALL) return;
+    if (c->visit[inst->func->id] == OPEN) c->g->recursive[inst->func->id] = true;
+    else if (c->visit[inst->func->id] == UNSEEN) visit_func(c, inst->func);
+}
+
+static void visit_func(Cycles *c, const IrFunc *func) {
+    c->visit[func->id] = OPEN;
+    if (func->body) ir_walk(func->body, visit_call, c);
+    c->visit[func->id] = DONE;
+}
+
+/* Marks at least one function of each cycle of calls. */
+static void find_recursion(Gen *g, uint32_t n) {
+    Cycles c = {g, ARENA_ARRAY(g->plan->arena, uint8_t, n)};
+    for (uint32_t i = 0; i < g->ir->funcs.len; i++)
+        if (c.visit[g->ir->funcs.at[i]->id] == UNSEEN) visit_func(&c, g->ir->funcs.at[i]);
+}
+
 /* Nothing refers to it. */
 void gen_carried(Gen *g) {
     LLVMContextRef context = g->e.context;
@@ -170,6 +200,8 @@ LLVMModuleRef generate_module(const IrModule *ir, const CodegenOptions *options,
     g.funcs = ARENA_ARRAY(g.plan->arena, LLVMValueRef, n);
     g.func_types = ARENA_ARRAY(g.plan->arena, LLVMTypeRef, n);
     g.places = ARENA_ARRAY(g.plan->arena, bool, n);
+    g.recursive = ARENA_ARRAY(g.plan->arena, bool, n);
+    find_recursion(&g, n);
     for (uint32_t i = 0; i < ir->exports.len; i++)
         if (ir->exports.at[i]->kind == IR_EXPORT_C) g.places[ir->exports.at[i]->func->id] = true;
     if (options->debug)

@@ -39,7 +39,8 @@ typedef enum adl_error {
     ADL_ERROR_TAPE = 9,     /* NULL, or a tape of another function */
     ADL_ERROR_EMPTY = 10,   /* a reduction of nothing that has no value */
     ADL_ERROR_OVERFLOW = 11, /* signed overflow, where it is checked */
-    ADL_ERROR_DEVICE = 12    /* an accelerator failed, or there is none */
+    ADL_ERROR_DEVICE = 12,   /* an accelerator failed, or there is none */
+    ADL_ERROR_DEPTH = 13     /* recursion that is deeper than the stack */
 } adl_error;
 
 /* A short English text for CODE, never NULL; static. */
