@@ -1,10 +1,15 @@
-/* What a parallel region computes dearly and its transpose needs again is kept in an array, by index:
-   the map gives it beside its results.
+/* What a parallel region computes dearly and its transpose needs again is kept in an array, by
+   index: the map gives it beside its results.
 
    In the scope round the map it is then a value like any other.  Inside of another parallel region
-   that is scratch of one iteration, of any size; elsewhere one number for each index is kept, and no
-   more: an array for each could be as large as the tape that recomputing is there to avoid. */
+   that is scratch of one iteration, of any size; elsewhere one number for each index is kept, and
+   no more: an array for each could be as large as the tape that recomputing is there to avoid.
+
+   What a map gives anyway is read from there, if computing it is dear and shares little with what
+   else the transpose needs. */
 #include "ad/plan.h"
+
+#include "base/bitset.h"
 
 /* So many times dearer to compute than to store: storing also costs memory. */
 enum { DEAR = 2 };
@@ -19,7 +24,8 @@ static bool can_be_dear(const Mixed *mixed, const IrInst *inst) {
     }
 }
 
-/* Results that are kept: arrays of a BUILD whose sizes do not depend on the iteration, and scalars. */
+/* Results that are kept: arrays of a BUILD whose sizes do not depend on the iteration, and scalars.
+ */
 static bool is_keepable(const Mixed *mixed, const IrInst *map, const IrInst *inst, uint32_t r,
                         bool scalars_only) {
     IrType type = inst->results[r]->type;
@@ -64,8 +70,63 @@ static void keep_results(Mixed *mixed, IrInst *map, const IrInst *inst, bool sca
     }
 }
 
+/* ---- results that are there anyway ---- */
+
+/* Values of a map's body, and what they are computed from there. */
+typedef struct Slice {
+    Mixed *mixed;
+    const IrRegion *body;
+    const IrValue *except; /* is not looked at */
+    Bitset values;
+    int64_t cost; /* of what was added */
+} Slice;
+
+static void slice_value(IrValue *value, void *data) {
+    Slice *s = data;
+    if (is_linear(s->mixed, value) || ad_home(value) != s->body || value == s->except) return;
+    if (!bitset_add(&s->values, value->id) || !value->def) return;
+    int64_t cost = ad_cost_again(s->mixed, value->def);
+    if (cost < CUT_INFINITE) s->cost += cost;
+    ad_nonlinear_inputs(s->mixed, value->def, slice_value, s);
+}
+
+static void slice_needs(Slice *s, const IrRegion *region) {
+    for (IrInst *inst = region->first; inst; inst = inst->next) {
+        if (!has_linear(s->mixed, inst) || inst->op == IR_YIELD) continue;
+        ad_linear_needs(s->mixed, inst, slice_value, s);
+        if (!inst->nregions) continue;
+        ad_nonlinear_captures(s->mixed, inst, slice_value, s);
+        for (uint32_t r = 0; r < inst->nregions; r++) slice_needs(s, inst->regions[r]);
+    }
+}
+
+/* What it costs to have VALUE beside what the transpose of MAP's body needs without it. */
+static int64_t cost_beside(Mixed *mixed, const IrInst *map, IrValue *value) {
+    Slice slice = {.mixed = mixed, .body = map->regions[0], .except = value};
+    slice_needs(&slice, map->regions[0]);
+    slice.except = NULL;
+    slice.cost = 0;
+    slice_value(value, &slice);
+    bitset_free(&slice.values);
+    return slice.cost;
+}
+
+static void keep_given(Mixed *mixed, const IrInst *map) {
+    const IrInst *yield = map->regions[0]->last;
+    for (uint32_t r = 0; r < map->nresults; r++) {
+        IrValue *value = yield->operands[r];
+        if (map->ints[r] || is_linear(mixed, value) || !value->def || !ir_is_float(value->type))
+            continue;
+        if (ad_home(value) != map->regions[0] || map_hasp(&mixed->kept, value)) continue;
+        if (cost_beside(mixed, map, value) >= DEAR * ad_cost_save(value->type))
+            map_setp(&mixed->kept, value, map->results[r]);
+    }
+}
+
 void ad_keep(Mixed *mixed, IrInst *map, const Scope *around) {
-    if (map->op != IR_BUILD || around->kind == SCOPE_SPLIT) return;
+    if (map->op != IR_BUILD) return;
+    if (map->imm > 0) keep_given(mixed, map);
+    if (around->kind == SCOPE_SPLIT) return;
     for (const IrInst *inst = map->regions[0]->first; inst; inst = inst->next)
         if (can_be_dear(mixed, inst)) keep_results(mixed, map, inst, around->kind == SCOPE_FULL);
 }

@@ -29,7 +29,8 @@ static void transpose_index(Transposer *t, IrInst *inst, Ct ct) {
         ct_added(t, x, n, inst->operands + 1, ct.when);
     } else if (!sum->value) {
         ct.when.whole = false;
-        *sum = (Ct){.value = irb_update(&t->b, zeros_of(t, x), n, indices, ct.value), .when = ct.when};
+        *sum =
+            (Ct){.value = irb_update(&t->b, zeros_of(t, x), n, indices, ct.value), .when = ct.when};
     } else {
         IrValue *old = irb_index(&t->b, sum->value, n, indices);
         sum->value = irb_update(&t->b, sum->value, n, indices, ct_sum(t, old, ct.value));
@@ -82,7 +83,8 @@ static void transpose_slice(Transposer *t, IrInst *inst, Ct ct) {
         sum->additions->n++;
     } else if (!sum->value) {
         ct.when.whole = false;
-        *sum = (Ct){.value = irb_assign(&t->b, zeros_of(t, x), start, step, ct.value), .when = ct.when};
+        *sum = (Ct){.value = irb_assign(&t->b, zeros_of(t, x), start, step, ct.value),
+                    .when = ct.when};
     } else {
         IrValue *old = irb_slice(&t->b, sum->value, start, count, step);
         sum->value = irb_assign(&t->b, sum->value, start, step, ct_sum(t, old, ct.value));

@@ -131,8 +131,8 @@ static bool is_among(const IrValue *value, uint32_t n, IrValue *const *at, uint3
     return false;
 }
 
-/* Is the region at hand a branch in the body of INST, which runs for each element of LINEAR, in order, of
-   which AT is the subscript? */
+/* Is the region at hand a branch in the body of INST, which runs for each element of LINEAR, in
+   order, of which AT is the subscript? */
 static bool is_masking(Transposer *t, const IrInst *inst, IrValue *linear, uint32_t n,
                        IrValue *const *at) {
     const IrInst *branch = t->region->owner;
@@ -146,8 +146,8 @@ static bool is_masking(Transposer *t, const IrInst *inst, IrValue *linear, uint3
     return true;
 }
 
-/* Does INST run its region for each of the subscripts that are its indices, over the whole dimension
-   of LINEAR, and at least once for each index that is none? */
+/* Does INST run its region for each of the subscripts that are its indices, over the whole
+   dimension of LINEAR, and at least once for each index that is none? */
 static bool meets_all(Transposer *t, const IrInst *inst, IrValue *linear, uint32_t n,
                       IrValue *const *at, uint32_t *used) {
     uint32_t place;

@@ -1,6 +1,7 @@
-/* Additions to a cell that a loop does not leave: they are summed first, and the sum is added behind the
-   loop.  So the loop does not load and store the cell in each step, which keeps it from running several
-   steps at once, and the sum has the order of all sums. */
+/* Additions to a cell that a loop does not leave: they are summed first, and the sum is added
+   behind the loop.  So the loop does not load and store the cell in each step, which keeps it from
+   running several steps at once, and the sum has the order of all sums.  Not so where it runs step
+   by step anyway. */
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -28,11 +29,34 @@ static bool is_one_cell(const IrInst *inst, const IrRegion *body) {
     return true;
 }
 
+/* The subscript of ADD that moves with INDEX. */
+static const IrValue *moving(const IrInst *add, const IrValue *index) {
+    for (uint32_t k = 1; k + 1 < add->noperands; k++)
+        if (opt_moves_with(add->operands[k], index)) return ir_resolve(add->operands[k]);
+    return NULL;
+}
+
+/* Does no step meet another at ADD's place?  Else the loop runs step by step anyway, and sums would
+   be further loops. */
+static bool is_apart(const IrInst *add, const IrRegion *body) {
+    const IrValue *index = body->params[body->nparams - 1], *place = moving(add, index);
+    if (!place) return false;
+    for (const IrInst *inst = body->first; inst; inst = inst->next)
+        if (inst->op == IR_ACC_ADD &&
+            ir_resolve(inst->operands[0]) == ir_resolve(add->operands[0]) &&
+            !is_one_cell(inst, body) && moving(inst, index) != place)
+            return false;
+    return true;
+}
+
 static void find(Cells *c, const IrInst *build) {
+    const IrRegion *body = build->regions[0];
     c->n = 0;
     if (build->nresults || build->imm == 0) return;
-    for (IrInst *inst = build->regions[0]->first; inst; inst = inst->next)
-        if (c->n < MOST_SUMS && is_one_cell(inst, build->regions[0])) c->adds[c->n++] = inst;
+    for (IrInst *inst = body->first; inst; inst = inst->next)
+        if (c->n < MOST_SUMS && is_one_cell(inst, body)) c->adds[c->n++] = inst;
+    for (const IrInst *inst = body->first; c->n && inst; inst = inst->next)
+        if (inst->op == IR_ACC_ADD && !is_one_cell(inst, body) && !is_apart(inst, body)) c->n = 0;
 }
 
 /* The addition itself, behind the loop. */

@@ -1,5 +1,6 @@
-/* Common subexpressions.  Equal pure instructions without regions become the first one that is
-   visible: the table is scoped by region.  Regions are not compared. */
+/* Common subexpressions.  Equal pure instructions become the first one that is visible: the table
+   is scoped by region.  Of those with regions, loops, branches and reductions that give scalars are
+   compared (arrays would live longer than they need to); the first one may check more. */
 #include "opt/opt.h"
 
 #include <string.h>
@@ -22,6 +23,14 @@ static bool has_no_identity(const IrInst *inst) {
     return info->pure && info->regions == 0 && !info->terminator;
 }
 
+/* Gives scalars, from regions. */
+static bool gives_scalars(const IrInst *inst) {
+    if (inst->op != IR_LOOP && inst->op != IR_IF && inst->op != IR_REDUCE) return false;
+    for (uint32_t k = 0; k < inst->nresults; k++)
+        if (inst->results[k]->type->kind != IR_T_SCALAR) return false;
+    return inst->nresults > 0;
+}
+
 static uint64_t double_bits(double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -41,14 +50,28 @@ static uint64_t hash_inst(const IrInst *inst) {
     return h;
 }
 
-static bool same_inst(const IrInst *a, const IrInst *b) {
+/* What VALUE, of the second of two regions, is in the first. */
+static const IrValue *paired(const Map *pairs, IrValue *value) {
+    const IrValue *other = map_getp(pairs, ir_resolve(value));
+    return other ? other : ir_resolve(value);
+}
+
+static bool same_operands(const Map *pairs, const IrInst *a, const IrInst *b) {
+    bool straight = true, crossed = ir_op_info(a->op)->commutative && a->noperands == 2;
+    for (uint32_t k = 0; k < a->noperands; k++)
+        straight = straight && ir_resolve(a->operands[k]) == paired(pairs, b->operands[k]);
+    for (uint32_t k = 0; crossed && k < 2; k++)
+        crossed = ir_resolve(a->operands[k]) == paired(pairs, b->operands[1 - k]);
+    return straight || crossed;
+}
+
+/* But for operands and regions. */
+static bool same_kind(const IrInst *a, const IrInst *b) {
     if (a->op != b->op || a->flags != b->flags || a->imm != b->imm ||
         double_bits(a->fimm) != double_bits(b->fimm) || a->noperands != b->noperands ||
         a->nresults != b->nresults || a->nints != b->nints || a->func != b->func)
         return false;
     if (a->text != b->text && (!a->text || !b->text || strcmp(a->text, b->text))) return false;
-    for (uint32_t k = 0; k < a->noperands; k++)
-        if (ir_resolve(a->operands[k]) != ir_resolve(b->operands[k])) return false;
     for (uint32_t k = 0; k < a->nints; k++)
         if (a->ints[k] != b->ints[k]) return false;
     for (uint32_t k = 0; k < a->nresults; k++)
@@ -58,6 +81,45 @@ static bool same_inst(const IrInst *a, const IrInst *b) {
 
 static bool is_repeated_check(const IrInst *inst) {
     return inst->op == IR_CHECK_INDEX || inst->op == IR_CHECK;
+}
+
+static bool same_region(Map *pairs, const IrRegion *a, const IrRegion *b) {
+    const IrInst *x = a->first, *y = b->first;
+    if (a->nparams != b->nparams) return false;
+    for (uint32_t k = 0; k < a->nparams; k++) {
+        if (a->params[k]->type != b->params[k]->type) return false;
+        map_setp(pairs, b->params[k], a->params[k]);
+    }
+    for (; x && y; x = x->next) {
+        if (is_repeated_check(x) && !is_repeated_check(y)) continue;
+        if (!same_kind(x, y) || !same_operands(pairs, x, y) || x->nregions != y->nregions)
+            return false;
+        for (uint32_t r = 0; r < x->nregions; r++)
+            if (!same_region(pairs, x->regions[r], y->regions[r])) return false;
+        for (uint32_t k = 0; k < x->nresults; k++) map_setp(pairs, y->results[k], x->results[k]);
+        y = y->next;
+    }
+    return !x && !y;
+}
+
+static bool same_inst(const IrInst *a, const IrInst *b) {
+    Map pairs = {0};
+    bool same = same_kind(a, b) && same_operands(&pairs, a, b) && a->nregions == b->nregions;
+    for (uint32_t r = 0; same && r < a->nregions; r++)
+        same = same_region(&pairs, a->regions[r], b->regions[r]);
+    map_free(&pairs);
+    return same;
+}
+
+/* Has INST, with regions, no effect but checks? */
+static bool only_checks(const IrInst *inst) {
+    if (is_repeated_check(inst) || inst->op == IR_YIELD) return true;
+    if (!inst->nregions) return ir_removable(inst) && inst->op != IR_TAPE_PUSH;
+    if (inst->op == IR_WITH_ACC) return false;
+    for (uint32_t r = 0; r < inst->nregions; r++)
+        for (const IrInst *in = inst->regions[r]->first; in; in = in->next)
+            if (!only_checks(in)) return false;
+    return true;
 }
 
 /* The operand order of commutative operations: by id, so that both orders are equal. */
@@ -76,12 +138,13 @@ static void cse_region(Cse *cse, IrRegion *region) {
         next = inst->next;
         for (uint32_t r = 0; r < inst->nregions; r++) cse_region(cse, inst->regions[r]);
         bool check = is_repeated_check(inst);
-        if (!check && !has_no_identity(inst)) continue;
+        bool whole = inst->nregions && gives_scalars(inst) && only_checks(inst);
+        if (!check && !whole && !has_no_identity(inst)) continue;
         normalise(inst);
         uint64_t h = hash_inst(inst);
         Entry *head = map_get(&cse->buckets, h), *e = head;
         while (e && !same_inst(e->inst, inst)) e = e->shadowed;
-        if (e) {
+        if (e && (!whole || ir_removable(inst))) {
             for (uint32_t k = 0; k < inst->nresults; k++)
                 ir_replace(inst->results[k], e->inst->results[k]);
             ir_remove(inst);

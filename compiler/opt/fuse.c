@@ -62,6 +62,8 @@ typedef struct Changing {
 static void check_updated(IrValue *value, void *data) {
     Changing *c = data;
     if (value->type->kind != IR_T_ARRAY) return;
+    /* Another name of the same array. */
+    while (value->def && value->def->op == IR_ASSUME) value = ir_resolve(value->def->operands[0]);
     const UseList *list = uses_of(&c->fuser->uses, value);
     for (uint32_t k = 0; k < list->at.len; k++) {
         const IrInst *use = list->at.at[k];

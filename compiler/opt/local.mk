@@ -4,12 +4,14 @@ libdslc_la_SOURCES += \
 	compiler/opt/apart.c \
 	compiler/opt/bounds.c \
 	compiler/opt/cells.c \
+	compiler/opt/checks.c \
 	compiler/opt/contract.c \
 	compiler/opt/cse.c \
 	compiler/opt/dce.c \
 	compiler/opt/fuse.c \
 	compiler/opt/inline.c \
 	compiler/opt/into.c \
+	compiler/opt/jam.c \
 	compiler/opt/lanes.c \
 	compiler/opt/licm.c \
 	compiler/opt/linear.c \
@@ -19,6 +21,7 @@ libdslc_la_SOURCES += \
 	compiler/opt/opt.h \
 	compiler/opt/pass.def \
 	compiler/opt/rows.c \
+	compiler/opt/scatter.c \
 	compiler/opt/shapes.c \
 	compiler/opt/siblings.c \
 	compiler/opt/simplify-array.c \

@@ -130,6 +130,9 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
         pass(&s, "bounds");
         clean(&s);
     }
+    if (pass(&s, "jam")) clean(&s);
+    if (pass(&s, "checks")) clean(&s);
+    if (pass(&s, "scatter")) clean(&s);
     pass(&s, "cells");
     if (pass(&s, "sink")) clean(&s);
     pass(&s, "shapes");

@@ -61,6 +61,27 @@ bool opt_speculatable(const IrInst *inst) {
     return true;
 }
 
+bool opt_is_free_of(const IrValue *value, const IrValue *index) {
+    value = ir_resolve((IrValue *)value);
+    if (value == index) return false;
+    if (ir_visible(value, index->region->owner->parent)) return true;
+    if (!value->def) return value->region == index->region;
+    if (value->def->nregions) return false;
+    for (uint32_t k = 0; k < value->def->noperands; k++)
+        if (!opt_is_free_of(value->def->operands[k], index)) return false;
+    return true;
+}
+
+bool opt_moves_with(const IrValue *value, const IrValue *index) {
+    value = ir_resolve((IrValue *)value);
+    const IrInst *def = value->def;
+    if (value == index) return true;
+    if (!def || (def->op != IR_ADD && def->op != IR_SUB)) return false;
+    if (opt_moves_with(def->operands[0], index)) return opt_is_free_of(def->operands[1], index);
+    return def->op == IR_ADD && opt_is_free_of(def->operands[0], index) &&
+           opt_moves_with(def->operands[1], index);
+}
+
 bool opt_region_pure(const IrRegion *region) {
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
         if (inst->op == IR_YIELD) continue;

@@ -24,6 +24,10 @@ void uses_free(Uses *uses);
 bool opt_speculatable(const IrInst *inst);
 /* Is SIZE known to be X's size in dimension K? */
 bool opt_has_size(const IrValue *x, uint32_t k, const IrValue *size);
+/* Is VALUE the INDEX of a loop, or that plus or minus something that does not depend on it? */
+bool opt_moves_with(const IrValue *value, const IrValue *index);
+/* Does VALUE, in the body of INDEX's loop, not depend on INDEX? */
+bool opt_is_free_of(const IrValue *value, const IrValue *index);
 /* Effects, tapes or accumulators of outside anywhere in the region? */
 bool opt_region_pure(const IrRegion *region);
 /* A rough count of operations for one run of the region, with calls of functions counted dear. */

@@ -57,7 +57,7 @@ static bool adds_to_neighbours(const IrInst *add) {
 }
 
 typedef struct Places {
-    const IrValue *acc, *index;
+    const IrValue *acc, *place;
     uint32_t at;
     bool same;
 } Places;
@@ -65,16 +65,30 @@ typedef struct Places {
 static void compare_place(IrInst *inst, void *data) {
     Places *places = data;
     if (inst->op != IR_ACC_ADD || ir_resolve(inst->operands[0]) != places->acc) return;
-    if (inst->noperands < places->at + 2 || ir_resolve(inst->operands[places->at]) != places->index)
+    if (inst->noperands < places->at + 2 || ir_resolve(inst->operands[places->at]) != places->place)
         places->same = false;
 }
 
+/* INDEX, or that plus or minus something from outside of its loop. */
+static bool moves_with(const IrValue *value, const IrValue *index) {
+    const IrInst *def = value->def;
+    if (value == index) return true;
+    if (!def || (def->op != IR_ADD && def->op != IR_SUB)) return false;
+    const IrValue *a = ir_resolve(def->operands[0]), *b = ir_resolve(def->operands[1]);
+    const IrRegion *outside = index->region->owner->parent;
+    bool a_stays = ir_visible(a, outside) || (a->def && a->def->op == IR_CONST);
+    bool b_stays = ir_visible(b, outside) || (b->def && b->def->op == IR_CONST);
+    if (b_stays) return moves_with(a, index);
+    return def->op == IR_ADD && a_stays && moves_with(b, index);
+}
+
 /* Has each iteration of the loop with this INDEX places of its own in ADD's accumulator?  So if all
-   additions there have the index itself as the same subscript. */
+   additions there have the same subscript, which moves with the index. */
 static bool is_apart(const IrInst *add, const IrValue *index) {
     for (uint32_t k = 1; index && k + 1 < add->noperands; k++) {
-        if (ir_resolve(add->operands[k]) != index) continue;
-        Places places = {ir_resolve(add->operands[0]), index, k, true};
+        const IrValue *place = ir_resolve(add->operands[k]);
+        if (!moves_with(place, index)) continue;
+        Places places = {ir_resolve(add->operands[0]), place, k, true};
         ir_walk(index->region, compare_place, &places);
         if (places.same) return true;
     }

@@ -154,6 +154,61 @@ static Val maybe_there(Fn *f, IrType type, LLVMValueRef dest, LLVMValueRef const
     return val;
 }
 
+/* ---- scratch: what a loop's iteration makes and reads, and nobody else has ---- */
+
+enum { SCRATCH_BYTES = 2048 };
+
+typedef struct Readers {
+    Fn *f;
+    const IrValue *value;
+    bool only; /* of elements */
+} Readers;
+
+static void check_reader(IrInst *inst, void *data) {
+    Readers *r = data;
+    for (uint32_t k = 0; k < inst->noperands; k++) {
+        if (ir_resolve(inst->operands[k]) != r->value) continue;
+        bool element = inst->op == IR_INDEX && inst->results[0]->type->kind == IR_T_SCALAR;
+        if (!element && inst->op != IR_DIM) r->only = false;
+    }
+    const MemReuse *reuse = inst->op == IR_BUILD ? gen_plan(r->f, inst)->reuse : NULL;
+    for (uint32_t i = 0; reuse && i < inst->nresults; i++)
+        for (uint32_t k = 0; k < reuse[i].n; k++)
+            if (reuse[i].roots[k] == r->value) r->only = false;
+}
+
+/* Is VALUE, a BUILD's, read element by element only, before its iteration ends? */
+static bool is_scratch(Fn *f, const IrValue *value) {
+    Readers r = {f, value, true};
+    const IrInst *def = value->def;
+    if (!def || def->op != IR_BUILD || !def->parent->owner || value->type->rank != 1) return false;
+    if (def->parent->owner->op == IR_IF) return false;
+    ir_walk(def->parent, check_reader, &r);
+    return r.only;
+}
+
+/* On the stack if it is short. */
+static Val scratch_array(Fn *f, IrType type, LLVMValueRef const *dims) {
+    Emit *e = f->e;
+    int64_t most = SCRATCH_BYTES / ir_scalar_bytes(type->scalar);
+    Val val = {.dims = gen_dims(f, type, dims), .depth = f->groups.len};
+    LLVMValueRef stack =
+        gen_alloca(f, emit_memory_type(e, type->scalar), gen_int(e, most), 64, "scratch");
+    LLVMValueRef count = gen_count(f, &val, type), none = emit_null(e);
+    LLVMValueRef few = LLVMBuildICmp(e->b, LLVMIntULE, count, gen_int(e, most), "");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), many = gen_block(f, "many"),
+                      done = gen_block(f, "");
+    LLVMBuildCondBr(e->b, few, done, many);
+    LLVMPositionBuilderAtEnd(e->b, many);
+    Val heap = gen_heap_array(f, type, dims);
+    many = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    merge(f, e->ptr, &val.at, stack, before, heap.at, many);
+    merge(f, e->ptr, &val.block, none, before, heap.block, many);
+    return val;
+}
+
 Val gen_new_array(Fn *f, const IrValue *value, LLVMValueRef const *dims) {
     const Dest *dest = &f->dests[value->id];
     if (dest->maybe) return maybe_there(f, value->type, dest->at, dims);
@@ -162,8 +217,9 @@ Val gen_new_array(Fn *f, const IrValue *value, LLVMValueRef const *dims) {
                      .block = emit_null(f->e),
                      .dims = gen_dims(f, value->type, dims),
                      .depth = dest->depth};
-    return mem_is_small(value->type) ? gen_slot(f, value->type)
-                                     : gen_heap_array(f, value->type, dims);
+    if (mem_is_small(value->type)) return gen_slot(f, value->type);
+    return is_scratch(f, value) ? scratch_array(f, value->type, dims)
+                                : gen_heap_array(f, value->type, dims);
 }
 
 /* ---- references ---- */
@@ -186,7 +242,8 @@ static Val copy_to_heap(Fn *f, const Val *val, IrType from, IrType type) {
     return copy;
 }
 
-/* Is its memory a slot of the stack?  The type of a view need not say the sizes that its root has. */
+/* Is its memory a slot of the stack?  The type of a view need not say the sizes that its root has.
+ */
 static bool in_slot(const Fn *f, const IrValue *value) {
     return mem_is_small(value->type) || mem_is_small(f->plan->root[value->id]->type);
 }
