@@ -45,9 +45,16 @@ static bool is_check(const IrInst *inst) {
 /* Can it be made for itself: a scalar without lanes, from such ones and elements of arrays? */
 static bool is_plain(const IrInst *inst) {
     if (is_check(inst)) return true;
+    if (inst->nresults != 1) return false;
     if (inst->op > IR_MATH && inst->op != IR_INDEX && inst->op != IR_DIM) return false;
     IrType type = inst->results[0]->type;
     return type->kind == IR_T_SCALAR && ir_scalar_lanes(type->scalar) == 1;
+}
+
+static bool is_needed(const Apart *a, const IrInst *inst) {
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (bitset_has(&a->needed, inst->results[i]->id)) return true;
+    return false;
 }
 
 static void need_operands(Apart *a, const IrInst *inst) {
@@ -62,7 +69,7 @@ static bool find(Apart *a, IrRegion *body) {
     a->n = 0;
     for (IrInst *inst = body->last; inst; inst = inst->prev) {
         if (inst->nregions) return false;
-        bool needed = inst->nresults == 1 && bitset_has(&a->needed, inst->results[0]->id);
+        bool needed = is_needed(a, inst);
         if (is_call(inst) && a->n < MOST_CALLS) {
             a->calls[a->n++] = inst;
             needed = true;
@@ -95,7 +102,7 @@ static void take_apart(Apart *a, IrInst *inst) {
     for (IrInst *in = body->first, *next; in != body->last; in = next) {
         next = in->next;
         bool check = map_hasp(&a->checks, in);
-        if (!check && !(in->nresults == 1 && bitset_has(&a->needed, in->results[0]->id))) continue;
+        if (!check && !is_needed(a, in)) continue;
         (void)ir_clone(&b, in, &map);
         if (check) ir_remove(in);
     }
