@@ -132,7 +132,7 @@ AM_TESTS_ENVIRONMENT = \
   CXX='$(TEST_CXX)'; export CXX; \
   SANITIZER_FLAGS='$(SANITIZER_FLAGS)'; export SANITIZER_FLAGS; \
   ASAN_OPTIONS=allocator_may_return_null=1; export ASAN_OPTIONS; \
-  LSAN_OPTIONS=use_tls=0; export LSAN_OPTIONS; \
+  LSAN_OPTIONS=use_tls=0:print_suppressions=0; export LSAN_OPTIONS; \
   PTXAS='$(PTXAS)'; export PTXAS; \
   CUDA_DIR='$(CUDA_DIR)'; export CUDA_DIR; \
   CASE_RUNNER='$(abs_top_builddir)/tests/tools/case-runner'; export CASE_RUNNER; \

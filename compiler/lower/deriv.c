@@ -420,10 +420,12 @@ static Vals call_groups(const Deriv *d, uint32_t n, uint32_t size) {
     return all;
 }
 
-/* How many lanes the derivative has for a width: the next power of two. */
-static uint32_t lanes_for(uint32_t width) {
+_Static_assert((int)DERIV_MOST_LANES == (int)IR_MAX_LANES, "effects.c promises so many");
+
+/* How many lanes the derivative has for a width: the next power of two, up to MOST. */
+static uint32_t lanes_for(uint32_t width, uint32_t most) {
     uint32_t lanes = width ? 1 : 0;
-    while (lanes < width && lanes < LANES_AT_ONCE) lanes *= 2;
+    while (lanes < width && lanes < most) lanes *= 2;
     return lanes;
 }
 
@@ -443,7 +445,9 @@ static bool wants_primal(const Deriv *d) {
 
 static Got run(const Deriv *d) {
     uint32_t width = d->spec->part == DERIV_PART_FORWARD ? 0 : d->spec->width;
-    uint32_t size = lanes_for(width), ngroups = size ? (width + size - 1) / size : 0;
+    /* What has effects runs once. */
+    uint32_t most = d->spec->effects ? DERIV_MOST_LANES : LANES_AT_ONCE;
+    uint32_t size = lanes_for(width, most), ngroups = size ? (width + size - 1) / size : 0;
     Group all = {NULL, size};
     Got got = {.primal = {0}};
     if (ngroups <= 1) {

@@ -74,6 +74,30 @@ static void check(const Tree *t, void *data) {
     e->body = outer;
 }
 
+/* A derivative of something with effects: reverse passes have none. */
+static bool repeats_effect(const Effects *e, const Instance *inst) {
+    const DerivSpec *d = inst->deriv;
+    return d && d->part != DERIV_PART_REVERSE && calls_effect(e, d->base_instance);
+}
+
+/* Lanes of what has effects: all beside one run. */
+static void check_lanes(Effects *e, const Instance *inst) {
+    DerivSpec *d = inst->deriv;
+    if (!repeats_effect(e, inst)) return;
+    d->effects = true;
+    if (d->part == DERIV_PART_FORWARD || d->width < 2) return;
+    const DerivSpec *inner = d->base_instance->deriv;
+    bool nested = inner && inner->width > 1;
+    if (!nested && d->width <= DERIV_MOST_LANES) return;
+    diag_report(e->c->diags, DIAG_BATCH_EFFECT, inst->span,
+                "`%s` has an effect, which %s would repeat", d->base_instance->name,
+                nested ? "a batch of a batch" : "a batch of more than 16 lanes");
+    diag_help(e->c->diags, (Span){0},
+              nested                      ? "keep the effect out of what is differentiated"
+              : d->part == DERIV_PART_JVP ? "ask for at most 16 tangents at once"
+                                          : "use `split`: its reverse pass has no effects");
+}
+
 void check_effects(Checker *c) {
     Effects e = {.c = c};
     for (uint32_t i = 0; i < c->all.len; i++)
@@ -83,13 +107,14 @@ void check_effects(Checker *c) {
         for (uint32_t i = 0; i < c->all.len; i++) {
             e.in = c->all.at[i];
             if (e.in->body) find(e.in->body, &e);
-            if (e.in->deriv && calls_effect(&e, e.in->deriv->base_instance))
+            if (repeats_effect(&e, e.in))
                 e.changed |= bitset_add(&e.has, e.in->id);
         }
     } while (e.changed);
     for (uint32_t i = 0; i < c->all.len; i++) {
         e.in = c->all.at[i];
         e.body = NULL;
+        check_lanes(&e, e.in);
         if (e.in->body) check(e.in->body, &e);
     }
     bitset_free(&e.has);

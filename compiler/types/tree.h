@@ -73,12 +73,15 @@ typedef struct OpenRequest {
     const char *text;              /* "grad[primal] m.loss(Active, Const)": m is the module */
 } OpenRequest;
 
+enum { DERIV_MOST_LANES = 16 }; /* of one run of the base */
+
 typedef struct DerivSpec {
     DerivPart part;
     const FnValue *base;
     Instance *base_instance; /* the instance that is differentiated */
     uint8_t *act;            /* ActKind of each parameter of the base, in order */
     bool primal, seed, strong_zero, holomorphic, deferred;
+    bool effects;   /* the base has some: it runs once, with all lanes beside it */
     uint32_t width; /* 0: no batch */
     int64_t checkpoint; /* for loops without a clause of their own; as in Tree */
     const bool *unmodified; /* FORWARD: of the base's parameters, those that a tape borrows; or NULL */
