@@ -115,7 +115,7 @@ TESTS += $(test_scripts)
 # What doc-tests.sh and ranks.sh read.
 EXTRA_DIST += lang/reference.md README.md HACKING.md
 EXTRA_DIST += tests/bad tests/c tests/forms tests/shapes tests/generated tests/tools/generated-tests.awk
-EXTRA_DIST += $(test_scripts) tests/tools/totals.sh tests/diag tests/cases/ad tests/cases/codegen tests/cases/ir \
+EXTRA_DIST += $(test_scripts) tests/tools/leaks.supp tests/tools/totals.sh tests/diag tests/cases/ad tests/cases/codegen tests/cases/ir \
   tests/cases/lower tests/cases/opt tests/grad tests/bench-spec
 
 TEST_EXTENSIONS = .sh
@@ -132,7 +132,8 @@ AM_TESTS_ENVIRONMENT = \
   CXX='$(TEST_CXX)'; export CXX; \
   SANITIZER_FLAGS='$(SANITIZER_FLAGS)'; export SANITIZER_FLAGS; \
   ASAN_OPTIONS=allocator_may_return_null=1; export ASAN_OPTIONS; \
-  LSAN_OPTIONS=use_tls=0:print_suppressions=0; export LSAN_OPTIONS; \
+  LSAN_OPTIONS='use_tls=0:print_suppressions=0:suppressions=$(abs_top_srcdir)/tests/tools/leaks.supp'; \
+  export LSAN_OPTIONS; \
   PTXAS='$(PTXAS)'; export PTXAS; \
   CUDA_DIR='$(CUDA_DIR)'; export CUDA_DIR; \
   CASE_RUNNER='$(abs_top_builddir)/tests/tools/case-runner'; export CASE_RUNNER; \
