@@ -5,8 +5,8 @@
 
 /* What stands in the body of a map that yields [k, i, ...]: lane k of x[i, ...].  X, or NULL. */
 static IrValue *lanes_behind(const IrInst *block, const IrValue *value) {
-    const IrRegion *body = block->regions[0];
     if (block->op != IR_BUILD || block->ints[value->index] != 0) return NULL;
+    const IrRegion *body = block->regions[0];
     const IrValue *element = ir_resolve(body->last->operands[value->index]);
     if (!element->def || element->def->op != IR_LANE) return NULL;
     const IrValue *read = ir_resolve(element->def->operands[0]);
