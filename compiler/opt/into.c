@@ -38,6 +38,7 @@ static bool is_before(const IrInst *a, const IrInst *b) {
 
 /* Can X be had at INST, which stands in the region of what uses X now? */
 static bool had_at(const IrValue *x, const IrInst *inst) {
+    if (x->def == inst) return false;
     return !x->def || x->def->parent != inst->parent || is_before(x->def, inst);
 }
 
