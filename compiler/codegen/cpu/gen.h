@@ -183,6 +183,8 @@ LLVMValueRef *gen_dims(Fn *f, IrType type, LLVMValueRef const *given);
 /* New memory for VALUE's array of the sizes DIMS: its destination, a slot, or a new block. */
 Val gen_new_array(Fn *f, const IrValue *value, LLVMValueRef const *dims);
 Val gen_heap_array(Fn *f, IrType type, LLVMValueRef const *dims);
+/* New memory of sizes DIMS: on the stack if it is at most MOST elements. */
+Val gen_short_array(Fn *f, IrType type, LLVMValueRef const *dims, int64_t most);
 Val gen_slot(Fn *f, IrType type);
 /* The sizes of VAL as i64s in scratch memory. */
 LLVMValueRef gen_dims_memory(Fn *f, const Val *val, IrType type);

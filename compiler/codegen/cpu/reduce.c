@@ -341,25 +341,6 @@ enum {
     FEW_BLOCKS = 16 * SUM_BLOCK /* as many values go to threads one by one */
 };
 
-/* Room for COUNT values: on the stack if they are few. */
-static Val values_room(Fn *f, IrType type, LLVMValueRef count) {
-    Emit *e = f->e;
-    LLVMValueRef stack = new_buffer(f, type->scalar, ROOM);
-    LLVMValueRef few = LLVMBuildICmp(e->b, LLVMIntSLE, count, gen_int(e, ROOM), "");
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), many = gen_block(f, "many"),
-                      done = gen_block(f, "");
-    LLVMBuildCondBr(e->b, few, done, many);
-    LLVMPositionBuilderAtEnd(e->b, many);
-    Val val = gen_heap_array(f, type, &count);
-    many = LLVMGetInsertBlock(e->b);
-    LLVMBuildBr(e->b, done);
-    LLVMPositionBuilderAtEnd(e->b, done);
-    LLVMValueRef none = emit_null(e);
-    merge_values(f, &val.at, 1, many, &stack, before);
-    merge_values(f, &val.block, 1, many, &none, before);
-    return val;
-}
-
 /* What threads share out: blocks, or the values themselves where blocks would be too few for the
    work to be shared evenly. */
 static LLVMValueRef share_blocks(Fn *f, LLVMValueRef count, LLVMValueRef work) {
@@ -404,7 +385,7 @@ static bool sum_on_threads(Reduction *r, LLVMValueRef *sums) {
     work = LLVMBuildSelect(e->b, whole, block_work, work, "");
     for (uint32_t i = 0; i < r->results; i++) {
         types[i] = ir_array(f->ir->module, scalar_of(r, i), 1, NULL);
-        rooms[i] = values_room(f, types[i], units);
+        rooms[i] = gen_short_array(f, types[i], &units, ROOM);
     }
     parallel_run(f, region, units, work, rooms, types, r->results, true, units_piece, r);
     for (uint32_t i = 0; i < r->results; i++) {

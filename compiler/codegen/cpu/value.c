@@ -187,10 +187,8 @@ static bool is_scratch(Fn *f, const IrValue *value) {
     return r.only;
 }
 
-/* On the stack if it is short. */
-static Val scratch_array(Fn *f, IrType type, LLVMValueRef const *dims) {
+Val gen_short_array(Fn *f, IrType type, LLVMValueRef const *dims, int64_t most) {
     Emit *e = f->e;
-    int64_t most = SCRATCH_BYTES / ir_scalar_bytes(type->scalar);
     Val val = {.dims = gen_dims(f, type, dims), .depth = f->groups.len};
     LLVMValueRef stack =
         gen_alloca(f, emit_memory_type(e, type->scalar), gen_int(e, most), 64, "scratch");
@@ -218,8 +216,9 @@ Val gen_new_array(Fn *f, const IrValue *value, LLVMValueRef const *dims) {
                      .dims = gen_dims(f, value->type, dims),
                      .depth = dest->depth};
     if (mem_is_small(value->type)) return gen_slot(f, value->type);
-    return is_scratch(f, value) ? scratch_array(f, value->type, dims)
-                                : gen_heap_array(f, value->type, dims);
+    if (!is_scratch(f, value)) return gen_heap_array(f, value->type, dims);
+    int64_t most = SCRATCH_BYTES / ir_scalar_bytes(value->type->scalar);
+    return gen_short_array(f, value->type, dims, most);
 }
 
 /* ---- references ---- */
