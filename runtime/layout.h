@@ -70,8 +70,12 @@ struct AdlBlock {
     AdlContext *owner; /* NULL once a tape that left its context holds the block */
     int64_t capacity;  /* of the memory, header included */
     int64_t holds;     /* atomic: tapes that hold the block */
-    int64_t spare;     /* names in refs that are not ours: 1 for memory that a C caller lets us write */
+    int32_t spare;     /* names in refs that are not ours: 1 for memory that a C caller lets us write */
+    int32_t device; /* 0: never on a device; else ADL_DEVICE_... in the low bits, see runtime/gpu */
 };
+
+/* Where the elements of a block are valid: STALE, on the host alone. */
+enum { ADL_DEVICE_STALE = 0, ADL_DEVICE_BOTH = 1, ADL_DEVICE_ONLY = 2, ADL_DEVICE_VALID = 3 };
 
 /* What an exported function makes on its stack.  It begins with all bytes zero (adl__context_begin);
    adl__context_end is needed if there was an error or live, tapes, recent, cache, message is not NULL. */
@@ -232,6 +236,43 @@ typedef struct AdlMain {
     int32_t flags; /* AdlMainFlag */
 } AdlMain;
 
+/* Device code of a module.  Its kernel K has the entry adl_region_K, whose parameters are the address
+   of a word that a failed check sets, the extents along x, y, z as i64s, and the launch's arguments. */
+typedef enum AdlGpuKind { ADL_GPU_PTX, ADL_GPU_CUBIN } AdlGpuKind;
+
+typedef struct AdlGpuImage {
+    int32_t kind; /* AdlGpuKind */
+    int32_t sm;   /* 75 for sm_75 */
+    int64_t size;
+    const void *data; /* PTX: zero-terminated */
+} AdlGpuImage;
+
+typedef struct AdlGpuModule {
+    const AdlGpuImage *images;
+    const uint8_t *checks; /* by kernel: whether it can fail */
+    int64_t image_count, kernel_count;
+    void *loaded; /* the runtime's; NULL at first */
+} AdlGpuModule;
+
+/* An argument of a launch: the bits of a scalar, or memory that is read, written (all of it), or
+   both. */
+typedef enum AdlGpuArgKind {
+    ADL_GPU_SCALAR = 0,
+    ADL_GPU_READ = 1,
+    ADL_GPU_WRITE = 2,
+    ADL_GPU_UPDATE = 3
+} AdlGpuArgKind;
+
+typedef struct AdlGpuArg {
+    int64_t kind;
+    int64_t word; /* of a scalar; the address of elements */
+    void *block;  /* of the elements, or NULL */
+    int64_t bytes; /* of the elements */
+} AdlGpuArg;
+
+/* What a launch returns beside 0 and error codes: run the loop on the CPU. */
+#define ADL_GPU_ELSEWHERE (-1)
+
 /* The types in calls.def: X(token, C type, class).  The class is all that a code generator needs:
    an integer of that width, a float, or a pointer. */
 typedef enum AdlClass {
@@ -271,7 +312,9 @@ typedef enum AdlClass {
     X(T_CF64, const double *, ADL_CLASS_PTR)                                                       \
     X(T_PF64, double *, ADL_CLASS_PTR)                                                             \
     X(T_CF32, const float *, ADL_CLASS_PTR)                                                        \
-    X(T_PF32, float *, ADL_CLASS_PTR)
+    X(T_PF32, float *, ADL_CLASS_PTR)                                                              \
+    X(T_GPU, AdlGpuModule *, ADL_CLASS_PTR)                                                        \
+    X(T_GPU_ARGS, AdlGpuArg *, ADL_CLASS_PTR)
 
 /* Attributes in calls.def, for the optimiser.  No call unwinds. */
 typedef enum AdlCallAttr {
@@ -297,5 +340,8 @@ ADL_LAYOUT_ASSERT(offsetof(AdlParamValue, dims) == 24);
 ADL_LAYOUT_ASSERT(offsetof(AdlParamValue, given) == 88 && sizeof(AdlParamValue) == 96);
 ADL_LAYOUT_ASSERT(sizeof(AdlParam) == 48);
 ADL_LAYOUT_ASSERT(sizeof(AdlMain) == 32);
+ADL_LAYOUT_ASSERT(sizeof(AdlGpuImage) == 24);
+ADL_LAYOUT_ASSERT(sizeof(AdlGpuModule) == 40);
+ADL_LAYOUT_ASSERT(sizeof(AdlGpuArg) == 32);
 
 #endif

@@ -14,6 +14,11 @@ libadl_la_SOURCES = \
   %D%/core/stack.c \
   %D%/core/strings.c \
   %D%/core/text.c %D%/core/text.h \
+  %D%/gpu/cuda.h \
+  %D%/gpu/gpu.h \
+  %D%/gpu/launch.c \
+  %D%/gpu/memory.c \
+  %D%/gpu/open.c \
   %D%/io/convert.c %D%/io/convert.h \
   %D%/io/file.c %D%/io/file.h \
   %D%/io/npy.c \

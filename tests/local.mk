@@ -38,6 +38,7 @@ test_scripts = \
   tests/tools/example-tests.sh \
   tests/tools/forms-tests.sh \
   tests/tools/generated-tests.sh \
+  tests/tools/gpu-tests.sh \
   tests/tools/gradcheck-tests.sh \
   tests/tools/link-tests.sh \
   tests/tools/ranks.sh \
@@ -48,7 +49,7 @@ test_scripts = \
 backend_tests = tests/unit/codegen-cases tests/unit/codegen-debug tests/unit/codegen-exports \
   tests/unit/ptxsim-llvm tests/unit/ptx-kernels \
   tests/tools/adl-tests.sh tests/tools/c-tests.sh tests/tools/example-tests.sh \
-  tests/tools/gradcheck-tests.sh tests/tools/link-tests.sh
+  tests/tools/gpu-tests.sh tests/tools/gradcheck-tests.sh tests/tools/link-tests.sh
 
 check_LTLIBRARIES += tests/unit/libunit.la
 tests_unit_libunit_la_SOURCES = \
@@ -114,7 +115,7 @@ TESTS += $(test_scripts)
 
 # What doc-tests.sh and ranks.sh read.
 EXTRA_DIST += lang/reference.md README.md HACKING.md
-EXTRA_DIST += tests/bad tests/c tests/forms tests/shapes tests/generated tests/tools/generated-tests.awk
+EXTRA_DIST += tests/bad tests/gpu tests/c tests/forms tests/shapes tests/generated tests/tools/generated-tests.awk
 EXTRA_DIST += $(test_scripts) tests/tools/leaks.supp tests/tools/totals.sh tests/diag tests/cases/ad tests/cases/codegen tests/cases/ir \
   tests/cases/lower tests/cases/opt tests/grad tests/bench-spec
 

@@ -44,7 +44,11 @@ typedef struct CodegenOptions {
     const char *prefix;   /* of exported names; may be NULL */
     const char *carried;  /* bytes that an object carries in the section CODEGEN_CARRIED, or NULL */
     size_t carried_len;
-    const char *device;    /* of CODEGEN_PTX: "sm_75" */
+    const char *device;    /* of PTX: "sm_75" */
+    bool whole;            /* parallel loops get device code beside the CPU's; not for CODEGEN_PTX */
+    /* Tells what became of a loop; may be NULL. */
+    void (*remark)(void *data, Pos pos, const char *text);
+    void *remark_data;
     const char *libdevice; /* and the file of libdevice, or NULL */
     const char *producer; /* for debug information: "dslc 0.1.0" */
 } CodegenOptions;

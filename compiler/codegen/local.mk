@@ -22,6 +22,8 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/contract.c \
   compiler/codegen/cpu/control.c \
   compiler/codegen/cpu/cost.c \
+  compiler/codegen/cpu/device.c \
+  compiler/codegen/cpu/device.h \
   compiler/codegen/cpu/effect.c \
   compiler/codegen/cpu/entry.c \
   compiler/codegen/cpu/entry.h \
@@ -43,12 +45,16 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/ptx/body.c \
   compiler/codegen/ptx/gen.h \
   compiler/codegen/ptx/generate.h \
-  compiler/codegen/ptx/module.c
+  compiler/codegen/ptx/module.c \
+  compiler/codegen/ptx/region.c \
+  compiler/codegen/ptx/regions.h
 
 # Belongs to dslc itself: opens the shared object.
 libdslc_la_SOURCES += \
   compiler/codegen/codegen.h \
   compiler/codegen/load.c \
+  compiler/opt/device.c \
+  compiler/opt/device.h \
   compiler/opt/memory.c \
   compiler/opt/memory.h \
   compiler/opt/memory-internal.h \

@@ -335,13 +335,13 @@ static int explain_function(Pipeline *p) {
 
 /* Kinds of --remarks; of these, the ones that there are. */
 static bool known_remarks(Pipeline *p) {
-    static const char *const kinds[] = {"ad", "copy", "vector", "all"};
+    static const char *const kinds[] = {"ad", "gpu", "copy", "vector", "all"};
     const TextList *remarks = &p->options->remarks;
     for (uint32_t k = 0; k < remarks->len; k++) {
         const char *word = remarks->at[k], *closest;
         bool known = false;
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) known |= !strcmp(word, kinds[i]);
-        if (!strcmp(word, "ad") || !strcmp(word, "all")) continue;
+        if (!strcmp(word, "ad") || !strcmp(word, "gpu") || !strcmp(word, "all")) continue;
         if (known) {
             diag_report(p->session->diags, DIAG_NOT_IMPLEMENTED, nowhere,
                         "--remarks=%s is not supported yet", word);
@@ -361,10 +361,11 @@ static bool refuse(Pipeline *p, const char *what) {
     return false;
 }
 
-/* "ptx" and "ptx:sm_80", where PTX is written; the names of devices are LLVM's. */
+/* "ptx" and "ptx:sm_80"; the names of devices are LLVM's. */
 static bool known_target(const Options *o) {
     if (!o->target || !strcmp(o->target, "host")) return true;
-    if (o->emit != EMIT_PTX || strncmp(o->target, "ptx", 3) != 0) return false;
+    if (strncmp(o->target, "ptx", 3) != 0) return false;
+    if (o->command == COMMAND_GRADCHECK) return false;
     return !o->target[3] || (!strncmp(o->target + 3, ":sm_", 4) && o->target[7] &&
                              strspn(o->target + 7, "0123456789a") == strlen(o->target + 7));
 }

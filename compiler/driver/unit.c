@@ -150,12 +150,22 @@ static const char *libdevice_of(const Unit *unit) {
     return arena_printf(unit->session->arena, "%s/nvvm/libdevice/libdevice.10.bc", cuda);
 }
 
+/* With --target=ptx, but for --emit=ptx, which writes what the program loads itself. */
+static bool is_for_device(const Options *o) {
+    return o->target && !strncmp(o->target, "ptx", 3) && o->emit != EMIT_PTX;
+}
+
+static void tell_of_device(void *data, Pos pos, const char *text) {
+    diag_report(data, DIAG_REMARK_DEVICE, (Span){pos, pos}, "%s", text);
+}
+
 CodegenOptions unit_codegen_options(const Unit *unit) {
     const Options *o = &unit->session->options;
     bool in_process = o->command == COMMAND_RUN || o->command == COMMAND_TEST ||
                       o->command == COMMAND_BENCH || o->command == COMMAND_GRADCHECK;
     bool program = o->command == COMMAND_COMPILE && !unit->meets_requests && !o->shared &&
                    !o->relocatable;
+    bool tells = wanted(&o->remarks, "gpu") || wanted(&o->remarks, "all");
     const char *cpu = o->cpu;
     if (cpu && !strcmp(cpu, "baseline")) cpu = NULL;
     else if (!cpu && in_process) cpu = "native";
@@ -174,5 +184,8 @@ CodegenOptions unit_codegen_options(const Unit *unit) {
                             .prefix = o->prefix,
                             .device = device_of(unit),
                             .libdevice = libdevice_of(unit),
+                            .whole = is_for_device(o),
+                            .remark = tells ? tell_of_device : NULL,
+                            .remark_data = unit->session->diags,
                             .producer = "dslc " ADL_VERSION};
 }

@@ -151,6 +151,7 @@ int32_t adl__context_end(AdlContext *context, int32_t status) {
     while (context->live) {
         AdlBlock *block = context->live;
         context->live = block->next;
+        if (block->device) gpu_forget(block);
         allocator_give(block, (size_t)block->capacity);
     }
     memory_drop_cache(context);
@@ -255,6 +256,7 @@ static void release_block(AdlBlock *block) {
     }
     AdlContext *context = block->owner;
     unlink_block(block);
+    if (block->device) gpu_forget(block);
     memory_give(context, block, block->capacity);
 }
 
@@ -286,8 +288,10 @@ void block_drop_hold(AdlBlock *block) {
     int64_t left = __atomic_sub_fetch(&block->holds, 1, __ATOMIC_ACQ_REL);
     if (block->owner)
         release_block(block);
-    else if (left == 0)
+    else if (left == 0) {
+        if (block->device) gpu_forget(block);
         allocator_give(block, (size_t)block->capacity);
+    }
 }
 
 const void *adl__apart(AdlContext *context, const void *data, int64_t bytes, const void *other,

@@ -25,6 +25,9 @@ void block_detach(AdlBlock *block);
 /* One hold less. */
 void block_drop_hold(AdlBlock *block);
 
+/* Gives back the device memory of BLOCK, which has some (gpu/memory.c). */
+void gpu_forget(AdlBlock *block);
+
 /* A product of element size and dimensions, or -1 if one is negative or the product too large. */
 int64_t memory_array_bytes(int64_t element, int32_t rank, const int64_t *dims);
 

@@ -6,7 +6,8 @@
      PTXSIM_CC       the device's compute capability, 75 for 7.5 (default 90)
      PTXSIM_MEMORY   its memory in bytes (default 1 GiB)
      PTXSIM_DEVICES  how many devices there are, 0 or 1
-     PTXSIM_STEPS    instructions that one launch may take (default 10^9) */
+     PTXSIM_STEPS    instructions that one launch may take (default 10^9)
+     PTXSIM_TRACE    if set: launches and copies are told on standard error */
 #include "tests/ptxsim/cuda.h"
 #include "tests/ptxsim/run.h"
 
@@ -43,6 +44,7 @@ static struct {
     bool started;
     unsigned capability;
     uint64_t memory_limit, step_limit;
+    bool trace;
     int count;
     struct CUctx_st context;
     CUcontext current;
@@ -95,6 +97,7 @@ EXPORT CUresult cuInit(unsigned flags) {
     driver.memory_limit = setting("PTXSIM_MEMORY", UINT64_C(1) << 30);
     driver.step_limit = setting("PTXSIM_STEPS", UINT64_C(1000000000));
     driver.count = (int)setting("PTXSIM_DEVICES", 1);
+    driver.trace = getenv("PTXSIM_TRACE") != NULL;
     return driver.count ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
@@ -320,6 +323,7 @@ EXPORT CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) 
     if (!area) return CUDA_ERROR_INVALID_VALUE;
     memcpy(area->bytes + at, from, bytes);
     memset(area->known + at, 1, bytes);
+    if (driver.trace) fprintf(stderr, "ptxsim: to the device: %zu bytes\n", bytes);
     return CUDA_SUCCESS;
 }
 
@@ -338,6 +342,7 @@ EXPORT CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes) {
         return fail(CUDA_ERROR_ILLEGAL_ADDRESS, __func__, text);
     }
     memcpy(to, area->bytes + at, bytes);
+    if (driver.trace) fprintf(stderr, "ptxsim: to the host: %zu bytes\n", bytes);
     return CUDA_SUCCESS;
 }
 
@@ -389,6 +394,7 @@ EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned gr
     };
     const char *refused = ptx_launch_refuse(&launch);
     if (refused) return fail(CUDA_ERROR_INVALID_VALUE, __func__, refused);
+    if (driver.trace) fprintf(stderr, "ptxsim: launch of %s\n", function->func->name);
     if (!ptx_launch_run(&launch))
         driver.sticky = fail(CUDA_ERROR_LAUNCH_FAILED, __func__, failure.text);
     driver.steps += launch.steps;

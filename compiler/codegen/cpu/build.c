@@ -1,6 +1,8 @@
 /* BUILD, and results that are made where they are wanted. */
 #include "codegen/cpu/gen.h"
 
+#include "codegen/cpu/device.h"
+
 /* ---- destinations ---- */
 
 /* Does the operation make its result in memory that it is given? */
@@ -226,15 +228,30 @@ static bool on_threads(Fn *f, const IrInst *inst, const Val *outs) {
     return true;
 }
 
+typedef struct Loops {
+    const IrInst *inst;
+    const Val *outs;
+    const Sink *sink; /* NULL: none */
+} Loops;
+
+static void gen_loops(Fn *f, void *data) {
+    const Loops *loops = data;
+    LLVMValueRef at[IR_MAX_RANK];
+    if (loops->sink || !on_threads(f, loops->inst, loops->outs))
+        inner_loops(f, loops->inst, 0, at, loops->outs, loops->sink);
+    f->g->used_libm = false;
+}
+
 void gen_build(Fn *f, const IrInst *inst) {
     Olds *olds = ARENA_ARRAY(f->g->plan->arena, Olds, inst->nresults);
-    LLVMValueRef at[IR_MAX_RANK];
     Sink sink;
-    bool sunk = sink_open(f, inst, &sink);
+    const DeviceKernel *kernel = device_kernel(f, inst);
+    bool sunk = !kernel && sink_open(f, inst, &sink);
     if (sunk) f->dests[inst->results[0]->id] = sink.dest;
     Val *outs = new_results(f, inst, olds);
-    if (sunk || !on_threads(f, inst, outs)) inner_loops(f, inst, 0, at, outs, sunk ? &sink : NULL);
-    f->g->used_libm = false;
+    Loops loops = {inst, outs, sunk ? &sink : NULL};
+    if (kernel) device_launch(f, kernel, outs, gen_loops, &loops);
+    else gen_loops(f, &loops);
     for (uint32_t r = 0; r < inst->nresults; r++) {
         for (uint32_t k = 0; k < olds[r].n; k++)
             gen_release(f, &olds[r].at[k], inst->results[r]->type);

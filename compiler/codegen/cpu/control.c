@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fatal.h"
+#include "codegen/cpu/device.h"
 
 /* ---- leaving ---- */
 
@@ -299,6 +300,7 @@ static void start_carried(Fn *f, const IrInst *inst, uint32_t i, Carried *c) {
             c->init = gen_own(f, &c->init, type);
         } else {
             Val copy = gen_heap_array(f, type, c->init.dims);
+            device_ask(f, &c->init, false);
             gen_copy(f, type->scalar, copy.at, c->init.at, gen_count(f, &copy, type));
             c->init = copy;
         }

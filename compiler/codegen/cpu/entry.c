@@ -2,6 +2,7 @@
 #include "codegen/cpu/entry.h"
 
 #include "base/fatal.h"
+#include "codegen/cpu/device.h"
 
 LLVMValueRef entry_begin(Gen *g, Fn *f, const char *name, LLVMTypeRef type, const IrFunc *func) {
     *f = (Fn){.g = g, .e = &g->e, .ir = func};
@@ -117,6 +118,7 @@ static void write_result(Fn *f, IrType type, LLVMValueRef memory, LLVMValueRef t
         gen_copy(f, type->scalar, block.at, val.at, gen_count(f, &val, type));
         val = block;
     }
+    if (type->kind == IR_T_ARRAY) device_ask(f, &val, false);
     set_word(f, to, 0, val.at);
     if (type->kind == IR_T_TAPE) {
         for (uint32_t k = 0; k < 3; k++) set_word(f, to, 1 + k, val.dims[k]);
@@ -137,6 +139,7 @@ LLVMValueRef gen_entry(Gen *g, const IrFunc *func, const char *name) {
     EntryArgs args = {0};
     entry_begin(g, &f, name, entry_type(&g->e), func);
     f.context = LLVMGetParam(f.llvm, 0);
+    f.device = device_launches(g, func);
     LLVMValueRef table = LLVMGetParam(f.llvm, 1);
     vec_push(&args, f.context);
     for (uint32_t k = 0; k < func->nparams; k++) {

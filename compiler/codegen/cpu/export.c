@@ -3,6 +3,7 @@
    (`mut`) gets a header on the stack that looks like a block with one name more than is counted, so
    that it is written in place and never freed; memory that the caller keeps as it is while a tape
    lives, one that looks like that of a constant, so that the tape need not copy it. */
+#include "codegen/cpu/device.h"
 #include "codegen/cpu/entry.h"
 
 #include <string.h>
@@ -209,7 +210,7 @@ static LLVMValueRef header_with(Wrapper *w, int64_t refs) {
 static LLVMValueRef borrowed_block(Wrapper *w, uint32_t k) {
     bool owned = w->f.g->plan->funcs[w->func->id].owned_param[k];
     LLVMValueRef header = header_with(w, owned ? 2 : 1);
-    store_header(w, header, offsetof(AdlBlock, spare), gen_int(w->f.e, 1));
+    store_header(w, header, offsetof(AdlBlock, spare), emit_int32(w->f.e, 1));
     store_header(w, header, offsetof(AdlBlock, owner), w->f.context);
     return emit_offset(w->f.e, header, (int64_t)sizeof(AdlBlock));
 }
@@ -400,6 +401,8 @@ static void find_source(Wrapper *w, uint32_t i) {
     LLVMValueRef bytes = emit_size_mul(e, gen_count(&w->f, &val, type),
                                        gen_int(e, ir_scalar_bytes(type->scalar)));
     w->sources[i] = val.at;
+    LLVMValueRef moved = device_status(&w->f, &val, false);
+    if (moved) leave_if_failed(w, moved);
     for (uint32_t k = 0; k < w->export->nparams; k++) {
         const IrCParam *param = &w->export->params[k];
         if (!is_lent(param, i)) continue;
@@ -491,6 +494,7 @@ static void gen_wrapper(Gen *g, const IrExport *export) {
     strbuf_printf(&name, "%s%s", g->options->prefix ? g->options->prefix : "", export->name);
     entry_begin(g, &w.f, name.text, wrapper_type(e, export), export->func);
     strbuf_free(&name);
+    w.f.device = device_launches(g, w.func);
     w.args = ARENA_ARRAY(g->plan->arena, Val, w.func->nparams);
     w.places = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);
     w.memories = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);

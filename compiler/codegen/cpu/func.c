@@ -5,6 +5,7 @@
 
 #include "base/fatal.h"
 #include "codegen/common/compat.h"
+#include "codegen/cpu/device.h"
 #include "runtime/layout.h"
 
 /* ---- signatures ---- */
@@ -91,7 +92,8 @@ static void take_param(Fn *f, IrValue *param, unsigned *at) {
     case IR_T_SCALAR: break;
     case IR_T_ARRAY:
         if (!mem_is_small(type)) val.block = LLVMGetParam(f->llvm, (*at)++);
-        if (!f->plan->owned_param[param->index]) describe_borrowed(f, first, type);
+        /* Where launches change what is where, elements do change. */
+        if (!f->plan->owned_param[param->index] && !f->device) describe_borrowed(f, first, type);
         take_open_dims(f, type, at, &val);
         break;
     case IR_T_ACC: take_open_dims(f, type, at, &val); break;
@@ -186,7 +188,6 @@ static void gen_lane(Fn *f, const IrInst *inst) {
 }
 
 static void gen_inst(Fn *f, const IrInst *inst) {
-    if (map_hasp(&f->done, inst)) return;
     switch (inst->op) {
     case IR_CONST: gen_set_scalar(f, inst->results[0], emit_const(f->e, inst)); break;
     case IR_STRING: gen_string(f, inst); break;
@@ -254,6 +255,18 @@ static void gen_inst(Fn *f, const IrInst *inst) {
     }
 }
 
+/* What launches nothing finds all elements on the CPU. */
+static void gen_inst_there(Fn *f, const IrInst *inst) {
+    if (map_hasp(&f->done, inst)) return;
+    if (!device_before(f, inst)) {
+        gen_inst(f, inst);
+        return;
+    }
+    f->device = false;
+    gen_inst(f, inst);
+    f->device = true;
+}
+
 void gen_dead(Fn *f, const IrInst *inst) {
     const MemInst *plan = gen_plan(f, inst);
     for (uint32_t i = 0; i < plan->ndead; i++)
@@ -268,7 +281,7 @@ const IrInst *gen_region(Fn *f, const IrRegion *region) {
     for (; inst->op != IR_YIELD; inst = inst->next) {
         f->pos = inst->pos;
         debug_position(f->g->debug, f->e->b, f->ir, inst->pos);
-        gen_inst(f, inst);
+        gen_inst_there(f, inst);
         gen_dead(f, inst);
     }
     debug_position(f->g->debug, f->e->b, f->ir, inst->pos);
@@ -365,6 +378,7 @@ void gen_func(Gen *g, const IrFunc *func) {
     Fn f = {.g = g, .e = &g->e, .ir = func, .plan = &g->plan->funcs[func->id]};
     unsigned at = 1;
     f.llvm = g->funcs[func->id];
+    f.device = device_launches(g, func);
     f.context = LLVMGetParam(f.llvm, 0);
     f.vals = ARENA_ARRAY(g->plan->arena, Val, func->nvalues);
     f.dests = ARENA_ARRAY(g->plan->arena, Dest, func->nvalues);

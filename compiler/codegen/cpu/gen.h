@@ -49,6 +49,8 @@ typedef struct Gen {
     LLVMValueRef *funcs; /* by IrFunc.id */
     LLVMTypeRef *func_types;
     bool *places;                        /* by IrFunc.id: see gen_no_place */
+    const struct DeviceCode *device; /* what runs on a device; NULL in a module for CPUs alone */
+    bool *launches;                  /* by IrFunc.id, with DEVICE: see device.h */
     bool *recursive; /* by function: it may call itself, and looks whether there is room on the stack */
     Map texts, sites, calls;             /* caches: text, position, name to constant or function */
     VEC(LLVMValueRef) vector_functions;  /* kept alive until the vectoriser has run */
@@ -80,6 +82,7 @@ typedef struct Fn {
     VEC(LLVMValueRef) sum_buffers; /* by nesting depth of blocked sums: see sum.c */
     uint32_t sum_depth;
     bool serial; /* this is a piece of a parallel loop already */
+    bool device; /* elements may be on a device: see device.h */
 } Fn;
 
 /* ---- module.c ---- */

@@ -6,6 +6,7 @@
 
 #include "base/fatal.h"
 #include "codegen/common/compat.h"
+#include "codegen/cpu/device.h"
 #include "codegen/cpu/generate.h"
 #include "ir/export.h"
 
@@ -173,6 +174,7 @@ static void generate_all(Gen *g) {
         if (ir->funcs.at[i]->body && ir->funcs.at[i]->flags & IR_FUNC_ROOT)
             gen_entry(g, ir->funcs.at[i], entry_name(g, ir->funcs.at[i]));
     gen_exports(g);
+    device_tables(g);
     gen_carried(g);
     gen_keep_vector_functions(g);
 }
@@ -200,13 +202,20 @@ LLVMModuleRef generate_module(const IrModule *ir, const CodegenOptions *options,
     g.funcs = ARENA_ARRAY(g.plan->arena, LLVMValueRef, n);
     g.func_types = ARENA_ARRAY(g.plan->arena, LLVMTypeRef, n);
     g.places = ARENA_ARRAY(g.plan->arena, bool, n);
+    g.launches = ARENA_ARRAY(g.plan->arena, bool, n);
     g.recursive = ARENA_ARRAY(g.plan->arena, bool, n);
     find_recursion(&g, n);
     for (uint32_t i = 0; i < ir->exports.len; i++)
         if (ir->exports.at[i]->kind == IR_EXPORT_C) g.places[ir->exports.at[i]->func->id] = true;
     if (options->debug)
         g.debug = debug_open(g.e.module, context, ir, options->producer, options->opt_level > 0);
+    DeviceCode device;
+    if (options->whole && device_code(&device, ir, options, g.plan, g.plan->arena, error)) {
+        g.device = &device;
+        device_find_launching(&g);
+    }
     generate_all(&g);
+    if (options->whole) device_code_free(&device);
     debug_close(g.debug);
     LLVMDisposeBuilder(g.e.b);
     mem_plan_free(g.plan);

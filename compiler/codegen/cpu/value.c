@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fatal.h"
+#include "codegen/cpu/device.h"
 #include "runtime/layout.h"
 
 /* ---- sizes and elements ---- */
@@ -237,6 +238,7 @@ void gen_release(Fn *f, const Val *val, IrType type) {
 
 static Val copy_to_heap(Fn *f, const Val *val, IrType from, IrType type) {
     Val copy = gen_heap_array(f, type, val->dims);
+    device_ask(f, val, false);
     gen_copy(f, type->scalar, copy.at, val->at, gen_count(f, val, from));
     return copy;
 }
@@ -265,6 +267,7 @@ Val gen_hand_over(Fn *f, const IrInst *inst, uint32_t k, IrType type) {
 void gen_hand_into(Fn *f, const IrInst *inst, uint32_t k, LLVMValueRef to) {
     const IrValue *value = ir_resolve(inst->operands[k]);
     const Val *val = gen_val(f, value);
+    device_ask(f, val, false);
     gen_copy(f, value->type->scalar, to, val->at, gen_count(f, val, value->type));
     if (gen_plan(f, inst)->take[k]) gen_release(f, val, value->type);
 }
@@ -279,8 +282,9 @@ static LLVMValueRef is_unique(Fn *f, LLVMValueRef block) {
     LLVMSetOrdering(refs, LLVMAtomicOrderingAcquire);
     LLVMSetAlignment(refs, 8);
     LLVMValueRef spare = LLVMBuildLoad2(
-        e->b, e->i64, emit_offset(e, header, (int64_t)offsetof(AdlBlock, spare)), "");
-    LLVMValueRef ours = LLVMBuildAdd(e->b, spare, gen_int(e, 1), "");
+        e->b, e->i32, emit_offset(e, header, (int64_t)offsetof(AdlBlock, spare)), "");
+    LLVMValueRef ours =
+        LLVMBuildAdd(e->b, LLVMBuildZExt(e->b, spare, e->i64, ""), gen_int(e, 1), "");
     return LLVMBuildICmp(e->b, LLVMIntEQ, refs, ours, "");
 }
 
@@ -383,6 +387,7 @@ Val gen_base(Fn *f, const IrInst *inst, uint32_t k) {
     if (movable && !here && !small && counted)
         return base == MEM_IN_PLACE ? val : gen_own(f, &val, value->type);
     Val copy = gen_new_array(f, result, val.dims);
+    device_ask(f, &val, false);
     gen_copy(f, value->type->scalar, copy.at, val.at, gen_count(f, &val, value->type));
     if (plan->take[k]) gen_release(f, &val, value->type);
     return copy;

@@ -564,6 +564,12 @@ static void gen_region(Body *b, const IrRegion *region) {
     }
 }
 
+void ptx_region(Ptx *g, const IrRegion *region, Val *vals, Val *results) {
+    Body b = {g, NULL, region->func, vals};
+    gen_region(&b, region);
+    if (!*g->error) yields(&b, region, 0, results);
+}
+
 void ptx_inline(Ptx *g, const Body *caller, const IrFunc *func, const Val *args, Val *results) {
     for (const Body *b = caller; b; b = b->caller)
         if (b->func == func) ptx_refuse(g, "a function that calls itself");

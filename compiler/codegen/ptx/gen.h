@@ -32,11 +32,13 @@ typedef struct Ptx {
     const IrModule *ir;
     const CodegenOptions *options;
     Arena *arena;
+    LLVMTargetMachineRef target;
     LLVMValueRef entry;
     uint32_t rank; /* indices of the kernel */
     LLVMBasicBlockRef trap; /* where failed checks go; NULL until needed */
     const char *missing;    /* a function of libdevice that is called */
     char **error;           /* the first one; then nothing that is made counts */
+    bool whole;             /* a program's loops, not its kernels: errors are remarks */
     Pos pos;
 } Ptx;
 
@@ -52,6 +54,21 @@ typedef struct Body {
 void ptx_refuse(Ptx *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The body of FUNC on ARGS; the operands of its YIELD go to RESULTS. */
 void ptx_inline(Ptx *g, const Body *caller, const IrFunc *func, const Val *args, Val *results);
+/* The body of a parallel loop, in whose function VALS, by value id, has all that it captures; what it
+   yields goes to RESULTS. */
+void ptx_region(Ptx *g, const IrRegion *region, Val *vals, Val *results);
 Val ptx_array(Ptx *g, LLVMValueRef at, IrType type, LLVMValueRef const *open_dims, bool shared);
+
+
+/* ---- module.c ---- */
+/* Makes FN an entry for blocks of at most LIMIT invocations. */
+void ptx_make_entry(Ptx *g, LLVMValueRef fn, int limit);
+/* Marks parameter PARAM of the entry with the attribute NAME. */
+void ptx_mark(const Ptx *g, unsigned param, const char *name);
+/* Opens a generator with a new module; closes it. */
+bool ptx_open(Ptx *g, const IrModule *ir, const CodegenOptions *options, char **error);
+void ptx_close(Ptx *g);
+/* Links what is missing, optimises, and writes the module's PTX to OUT. */
+bool ptx_finish(Ptx *g, StrBuf *out);
 
 #endif

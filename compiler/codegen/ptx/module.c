@@ -24,13 +24,13 @@ enum { PTX_KERNEL = 71, LARGEST_BLOCK = 1024 };
 void ptx_refuse(Ptx *g, const char *format, ...) {
     if (*g->error) return;
     StrBuf text = {0};
-    const SourceFile *file = sources_file(g->ir->sources, g->pos);
+    const SourceFile *file = g->whole ? NULL : sources_file(g->ir->sources, g->pos);
     if (file) {
         uint32_t line, column;
         source_line_col(file, g->pos, &line, &column);
         strbuf_printf(&text, "%s:%u:%u: ", file->display, line, column);
     }
-    strbuf_add(&text, "a kernel on a device cannot have this yet: ");
+    if (!g->whole) strbuf_add(&text, "a kernel on a device cannot have this yet: ");
     va_list args;
     va_start(args, format);
     strbuf_vprintf(&text, format, args);
@@ -133,24 +133,24 @@ static Range range_part(const IrCParam *param) {
     return strchr(param->name, '.') ? RANGE_REST : NO_RANGE;
 }
 
-static void set_limits(Ptx *g, LLVMValueRef fn) {
+void ptx_make_entry(Ptx *g, LLVMValueRef fn, int limit) {
     Emit *e = &g->e;
     char text[16];
-    snprintf(text, sizeof text, "%d", LARGEST_BLOCK);
+    snprintf(text, sizeof text, "%d", limit);
     LLVMSetFunctionCallConv(fn, PTX_KERNEL);
     LLVMAddTargetDependentFunctionAttr(fn, "nvvm.maxntid", text);
     /* The same for LLVM 19. */
     LLVMMetadataRef row[] = {LLVMValueAsMetadata(fn),
                              LLVMMDStringInContext2(e->context, "maxntidx", 8),
-                             LLVMValueAsMetadata(emit_int32(e, LARGEST_BLOCK))};
+                             LLVMValueAsMetadata(emit_int32(e, limit))};
     LLVMAddNamedMetadataOperand(
         e->module, "nvvm.annotations",
         LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, row, 3)));
 }
 
-static void mark(const Ptx *g, LLVMValueRef fn, unsigned param, const char *name) {
+void ptx_mark(const Ptx *g, unsigned param, const char *name) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddAttributeAtIndex(fn, param + 1, LLVMCreateEnumAttribute(g->e.context, kind, 0));
+    LLVMAddAttributeAtIndex(g->entry, param + 1, LLVMCreateEnumAttribute(g->e.context, kind, 0));
 }
 
 static LLVMValueRef size_of_dim(Ptx *g, const IrExport *export, const IrCDim *dim,
@@ -191,7 +191,7 @@ static void gen_entry(Ptx *g, const IrExport *export) {
     g->trap = NULL;
     g->entry =
         LLVMAddFunction(e->module, export->name, LLVMFunctionType(e->none, types, count, false));
-    set_limits(g, g->entry);
+    ptx_make_entry(g, g->entry, LARGEST_BLOCK);
     LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->context, g->entry, ""));
     Val *args = ARENA_ARRAY(g->arena, Val, func->nparams + 1);
     Val *results = ARENA_ARRAY(g->arena, Val, func->nresults + 1);
@@ -210,7 +210,7 @@ static void gen_entry(Ptx *g, const IrExport *export) {
                 if (param->type->dims[k] < 0)
                     open[at++] = size_of_dim(g, export, &param->dims[k], places);
             *arg = ptx_array(g, given, param->type, open, false);
-            mark(g, g->entry, places[i], "noalias");
+            ptx_mark(g, places[i], "noalias");
         } else if (param->kind == IR_C_SCALAR) {
             arg->at = emit_from_memory(e, param->type->scalar, given);
         } else {
@@ -223,7 +223,7 @@ static void gen_entry(Ptx *g, const IrExport *export) {
     for (uint32_t i = 0; i < n; i++) {
         const IrCParam *param = &export->params[i];
         if (param->kind == IR_C_ARRAY && !args[param->param].root->written)
-            mark(g, g->entry, places[i], "readonly");
+            ptx_mark(g, places[i], "readonly");
         if (param->kind == IR_C_MUT && results[param->result].root != args[param->param].root)
             ptx_refuse(g, "%s ends as another array", param->name);
         if (param->kind == IR_C_OUT) add_result(g, places[i], &results[param->result]);
@@ -254,9 +254,9 @@ static LLVMTargetMachineRef open_machine(const char *cpu, char **error) {
                                    LLVMCodeModelDefault);
 }
 
-static bool optimise(Ptx *g, LLVMTargetMachineRef target) {
+static bool optimise(Ptx *g) {
     LLVMPassBuilderOptionsRef passes = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef failed = LLVMRunPasses(g->e.module, "globaldce,default<O3>", target, passes);
+    LLVMErrorRef failed = LLVMRunPasses(g->e.module, "globaldce,default<O3>", g->target, passes);
     LLVMDisposePassBuilderOptions(passes);
     if (!failed) return true;
     char *text = LLVMGetErrorMessage(failed);
@@ -274,34 +274,43 @@ static bool is_valid(Ptx *g) {
     return !*g->error;
 }
 
-static bool generate(Ptx *g, LLVMTargetMachineRef target, StrBuf *out) {
+bool ptx_finish(Ptx *g, StrBuf *out) {
+    if (*g->error || !is_valid(g) || !link_libdevice(g) || !optimise(g)) return false;
+    Machine machine = {.target = g->target};
+    return machine_emit(&machine, g->e.module, CODEGEN_ASSEMBLY, out, g->error);
+}
+
+bool ptx_open(Ptx *g, const IrModule *ir, const CodegenOptions *options, char **error) {
+    LLVMTargetMachineRef target = open_machine(options->device, error);
+    if (!target) return false;
+    *g = (Ptx){.ir = ir, .options = options, .arena = arena_new(), .target = target,
+               .error = error};
+    *error = NULL;
+    emit_init(&g->e, LLVMContextCreate(), "adl");
+    g->e.fast_math = options->fast_math;
+    g->e.fused = ir->fused;
+    g->e.call = call_device;
+    g->e.data = g;
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(target);
     LLVMSetTarget(g->e.module, "nvptx64-nvidia-cuda");
     LLVMSetModuleDataLayout(g->e.module, layout);
     LLVMDisposeTargetData(layout);
-    for (uint32_t i = 0; i < g->ir->exports.len && !*g->error; i++)
-        gen_entry(g, g->ir->exports.at[i]);
-    if (*g->error || !is_valid(g) || !link_libdevice(g) || !optimise(g, target)) return false;
-    Machine machine = {.target = target};
-    return machine_emit(&machine, g->e.module, CODEGEN_ASSEMBLY, out, g->error);
+    return true;
+}
+
+void ptx_close(Ptx *g) {
+    LLVMDisposeBuilder(g->e.b);
+    LLVMDisposeModule(g->e.module);
+    LLVMContextDispose(g->e.context);
+    LLVMDisposeTargetMachine(g->target);
+    arena_free(g->arena);
 }
 
 bool ptx_emit(const IrModule *ir, const CodegenOptions *options, StrBuf *out, char **error) {
-    LLVMTargetMachineRef target = open_machine(options->device, error);
-    if (!target) return false;
-    LLVMContextRef context = LLVMContextCreate();
-    Ptx g = {.ir = ir, .options = options, .arena = arena_new(), .error = error};
-    *error = NULL;
-    emit_init(&g.e, context, "adl");
-    g.e.fast_math = options->fast_math;
-    g.e.fused = ir->fused;
-    g.e.call = call_device;
-    g.e.data = &g;
-    bool ok = generate(&g, target, out);
-    LLVMDisposeBuilder(g.e.b);
-    LLVMDisposeModule(g.e.module);
-    LLVMContextDispose(context);
-    LLVMDisposeTargetMachine(target);
-    arena_free(g.arena);
+    Ptx g;
+    if (!ptx_open(&g, ir, options, error)) return false;
+    for (uint32_t i = 0; i < ir->exports.len && !*error; i++) gen_entry(&g, ir->exports.at[i]);
+    bool ok = ptx_finish(&g, out);
+    ptx_close(&g);
     return ok && !*error;
 }

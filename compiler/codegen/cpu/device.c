@@ -1,0 +1,337 @@
+/* Arrays that may be on a device.  Functions that launch kernels ask before the CPU touches elements:
+   each instruction of theirs that launches nothing asks once for all it reads and writes, loops as a
+   whole.  Parallel code, and functions that launch nothing, never see such arrays. */
+#include "codegen/cpu/device.h"
+
+#include <string.h>
+
+#include "runtime/layout.h"
+
+const DeviceKernel *device_kernel(const Fn *f, const IrInst *inst) {
+    return f->device ? map_getp(&f->g->device->kernels, inst) : NULL;
+}
+
+/* ---- which functions launch ---- */
+
+bool device_launches(const Gen *g, const IrFunc *func) {
+    return g->device && g->launches[func->id];
+}
+
+static bool launches_inside(const Gen *g, const IrInst *inst) {
+    if (map_hasp(&g->device->kernels, inst)) return true;
+    if (inst->op == IR_CALL) return device_launches(g, inst->func);
+    for (uint32_t r = 0; r < inst->nregions; r++)
+        for (const IrInst *at = inst->regions[r]->first; at; at = at->next)
+            if (launches_inside(g, at)) return true;
+    return false;
+}
+
+void device_find_launching(Gen *g) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < g->ir->funcs.len; i++) {
+            const IrFunc *func = g->ir->funcs.at[i];
+            if (!func->body || g->launches[func->id] || !g->device->plan.level[func->id]) continue;
+            for (const IrInst *at = func->body->first; at && !g->launches[func->id]; at = at->next)
+                g->launches[func->id] = launches_inside(g, at);
+            changed |= g->launches[func->id];
+        }
+    }
+}
+
+/* ---- asking ---- */
+
+/* i32 (context, block, site): 0 or an error code. */
+static LLVMValueRef asking(Gen *g, bool write, LLVMTypeRef *type) {
+    Emit *e = &g->e;
+    LLVMTypeRef params[] = {e->ptr, e->ptr, e->ptr};
+    bool fresh;
+    *type = LLVMFunctionType(e->i32, params, 3, false);
+    LLVMValueRef fn = gen_helper(g, write ? "adl.device_write" : "adl.device_read", *type, &fresh);
+    if (!fresh) return fn;
+    LLVMBasicBlockRef back = LLVMGetInsertBlock(e->b), blocks[4];
+    static const char *const names[] = {"", "look", "call", "done"};
+    for (int i = 0; i < 4; i++)
+        blocks[i] = LLVMAppendBasicBlockInContext(e->context, fn, names[i]);
+    LLVMValueRef block = LLVMGetParam(fn, 1);
+    debug_nowhere(g->debug, e->b);
+    LLVMPositionBuilderAtEnd(e->b, blocks[0]);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, block, emit_null(e), ""), blocks[1],
+                    blocks[3]);
+    LLVMPositionBuilderAtEnd(e->b, blocks[1]);
+    int64_t place = (int64_t)offsetof(AdlBlock, device) - (int64_t)sizeof(AdlBlock);
+    LLVMValueRef word = LLVMBuildLoad2(e->b, e->i32, emit_offset(e, block, place), "");
+    int32_t mask = write ? ADL_DEVICE_VALID : ADL_DEVICE_ONLY;
+    LLVMValueRef bits = LLVMBuildAnd(e->b, word, emit_int32(e, mask), "");
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, bits, emit_int32(e, 0), ""), blocks[2],
+                    blocks[3]);
+    LLVMPositionBuilderAtEnd(e->b, blocks[2]);
+    LLVMValueRef args[] = {LLVMGetParam(fn, 0), LLVMGetParam(fn, 2), block};
+    LLVMBuildRet(e->b, gen_runtime(g, write ? "adl__gpu_write" : "adl__gpu_read", args, 3));
+    LLVMPositionBuilderAtEnd(e->b, blocks[3]);
+    LLVMBuildRet(e->b, emit_int32(e, 0));
+    LLVMPositionBuilderAtEnd(e->b, back);
+    return fn;
+}
+
+LLVMValueRef device_status(Fn *f, const Val *val, bool write) {
+    LLVMTypeRef type;
+    if (!f->device || !val->at || !val->block || LLVMIsNull(val->block)) return NULL;
+    LLVMValueRef fn = asking(f->g, write, &type);
+    debug_position(f->g->debug, f->e->b, f->ir, f->pos);
+    LLVMValueRef args[] = {f->context, val->block, gen_site(f->g, f->ir, f->pos)};
+    return LLVMBuildCall2(f->e->b, type, fn, args, 3, "");
+}
+
+void device_ask(Fn *f, const Val *val, bool write) {
+    LLVMValueRef status = device_status(f, val, write);
+    if (status) gen_check_status(f, status);
+}
+
+/* ---- what an instruction reads and writes ---- */
+
+typedef struct Touched {
+    Fn *f;
+    const IrInst *inst;
+} Touched;
+
+/* Could something in REGION come to own VALUE, and then write to it?  What the region yields is asked
+   for again. */
+static bool may_be_kept(const Fn *f, const IrRegion *region, const IrValue *value, bool outermost) {
+    const IrValue *root = f->plan->root[value->id];
+    for (const IrInst *inst = region->first; inst; inst = inst->next) {
+        bool yields = outermost && inst == region->last;
+        for (uint32_t k = 0; k < inst->noperands && !yields; k++) {
+            const IrValue *operand = ir_resolve(inst->operands[k]);
+            if ((operand == value || (root && f->plan->root[operand->id] == root)) &&
+                mem_consumes(f->g->plan, inst, k))
+                return true;
+        }
+        for (uint32_t r = 0; r < inst->nregions; r++)
+            if (may_be_kept(f, inst->regions[r], value, false)) return true;
+    }
+    return false;
+}
+
+static bool writes_over(const Fn *f, const IrInst *inst, const IrValue *root) {
+    const MemReuse *reuse = gen_plan(f, inst)->reuse;
+    for (uint32_t r = 0; reuse && r < inst->nresults; r++)
+        for (uint32_t k = 0; k < reuse[r].n; k++)
+            if (reuse[r].roots[k] == root) return true;
+    return false;
+}
+
+static void ask_for(Touched *t, IrValue *value, bool write) {
+    const Val *val = &t->f->vals[value->id];
+    if (value->type->kind == IR_T_ARRAY || value->type->kind == IR_T_ACC)
+        device_ask(t->f, val, write || value->type->kind == IR_T_ACC);
+}
+
+static void ask_captured(IrValue *value, void *data) {
+    Touched *t = data;
+    const IrInst *inst = t->inst;
+    value = ir_resolve(value);
+    if (value->type->kind != IR_T_ARRAY && value->type->kind != IR_T_ACC) return;
+    bool write = writes_over(t->f, inst, t->f->plan->root[value->id]);
+    for (uint32_t r = 0; r < inst->nregions && !write; r++)
+        write = may_be_kept(t->f, inst->regions[r], value, true);
+    ask_for(t, value, write);
+}
+
+/* The array that BUILD's only result is put into, if it is made there (sink.c). */
+static void ask_for_base(Touched *t) {
+    const IrValue *result = t->inst->results[0];
+    for (const IrInst *user = t->inst->next; user; user = user->next) {
+        bool uses = false;
+        for (uint32_t k = 0; k < user->noperands; k++)
+            uses |= ir_resolve(user->operands[k]) == result;
+        if (!uses) continue;
+        if (user->op == IR_RESHAPE) {
+            result = user->results[0];
+            continue;
+        }
+        if (user->op == IR_UPDATE || user->op == IR_ASSIGN || user->op == IR_ACC_ADD)
+            ask_for(t, ir_resolve(user->operands[0]), true);
+        return;
+    }
+}
+
+static bool touches_nothing(const IrInst *inst) {
+    switch ((int)inst->op) {
+    case IR_DIM:
+    case IR_STOP:
+    case IR_TAPE_NEW:
+    case IR_TAPE_POP:
+    case IR_TAPE_EMPTY: return true;
+    default: return mem_is_view(inst) || (inst->op <= IR_MATH && !inst->nregions);
+    }
+}
+
+bool device_before(Fn *f, const IrInst *inst) {
+    Touched t = {f, inst};
+    if (!f->device || (touches_nothing(inst) && inst->op != IR_CALL)) return false;
+    bool launches = launches_inside(f->g, inst);
+    for (uint32_t k = 0; k < inst->noperands; k++) {
+        IrValue *value = ir_resolve(inst->operands[k]);
+        /* Accumulators that a function gets have no block. */
+        bool lent = inst->op == IR_CALL && value->type->kind == IR_T_ACC;
+        if (!launches || lent) ask_for(&t, value, mem_consumes(f->g->plan, inst, k));
+    }
+    if (launches) return false;
+    for (uint32_t r = 0; r < inst->nregions; r++) ir_captures(inst->regions[r], ask_captured, &t);
+    if (inst->op == IR_BUILD && inst->nresults == 1) ask_for_base(&t);
+    return true;
+}
+
+/* ---- launches ---- */
+
+typedef struct Args {
+    Fn *f;
+    VEC(LLVMValueRef) fields; /* four for each */
+} Args;
+
+static void push(Args *args, AdlGpuArgKind kind, LLVMValueRef word, LLVMValueRef block,
+                 LLVMValueRef bytes) {
+    vec_push(&args->fields, gen_int(args->f->e, (int64_t)kind));
+    vec_push(&args->fields, word);
+    vec_push(&args->fields, block);
+    vec_push(&args->fields, bytes);
+}
+
+static void push_scalar(Args *args, LLVMValueRef word) {
+    push(args, ADL_GPU_SCALAR, word, emit_null(args->f->e), gen_int(args->f->e, 0));
+}
+
+static void push_memory(Args *args, AdlGpuArgKind kind, const Val *val, IrType type) {
+    Fn *f = args->f;
+    LLVMValueRef bytes =
+        emit_size_mul(f->e, gen_count(f, val, type), gen_int(f->e, ir_scalar_bytes(type->scalar)));
+    LLVMValueRef block = val->block ? val->block : emit_null(f->e);
+    push(args, kind, val->at, block, bytes);
+}
+
+static void push_capture(Args *args, const IrValue *value) {
+    Fn *f = args->f;
+    IrType type = value->type;
+    if (type->kind == IR_T_STR || (value->def && value->def->op == IR_CONST)) return;
+    const Val *val = gen_val(f, value);
+    if (type->kind == IR_T_SCALAR) {
+        push_scalar(args, emit_to_memory(f->e, type->scalar, val->at));
+        return;
+    }
+    push_memory(args, type->kind == IR_T_ACC ? ADL_GPU_UPDATE : ADL_GPU_READ, val, type);
+    for (uint32_t k = 0; k < type->rank; k++)
+        if (type->dims[k] < 0) push_scalar(args, val->dims[k]);
+}
+
+/* The arguments in memory. */
+static LLVMValueRef store_args(const Args *args) {
+    Fn *f = args->f;
+    Emit *e = f->e;
+    uint32_t n = args->fields.len;
+    LLVMValueRef memory =
+        gen_alloca(f, LLVMArrayType2(e->i64, n ? n : 1), NULL, 8, "launch");
+    for (uint32_t i = 0; i < n; i++) {
+        LLVMValueRef at = emit_offset(e, memory, 8 * (int64_t)i);
+        LLVMSetAlignment(LLVMBuildStore(e->b, args->fields.at[i], at), 8);
+    }
+    return memory;
+}
+
+static LLVMValueRef module_table(Gen *g) {
+    Emit *e = &g->e;
+    LLVMValueRef table = LLVMGetNamedGlobal(e->module, "adl.device");
+    if (table) return table;
+    LLVMTypeRef words[] = {e->ptr, e->ptr, e->i64, e->i64, e->ptr};
+    table = LLVMAddGlobal(e->module, LLVMStructTypeInContext(e->context, words, 5, false),
+                          "adl.device");
+    LLVMSetLinkage(table, LLVMInternalLinkage);
+    return table;
+}
+
+/* The extents along x, y and z. */
+static void extents_of(Fn *f, const IrInst *inst, LLVMValueRef *extents) {
+    uint32_t n = (uint32_t)inst->imm;
+    for (int i = 0; i < 3; i++) extents[i] = gen_int(f->e, 1);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t axis = n - 1 - k < 2 ? n - 1 - k : 2;
+        extents[axis] = emit_size_mul(f->e, extents[axis], gen_scalar(f, inst->operands[k]));
+    }
+}
+
+static LLVMValueRef call_launch(Fn *f, const DeviceKernel *kernel, const Val *outs) {
+    Emit *e = f->e;
+    const IrInst *inst = kernel->inst;
+    Args args = {.f = f};
+    int64_t own;
+    LLVMValueRef extents[3];
+    extents_of(f, inst, extents);
+    for (uint32_t i = 0; i < kernel->ncaptures; i++) push_capture(&args, kernel->captures[i]);
+    for (uint32_t r = 0; r < inst->nresults; r++)
+        push_memory(&args, ADL_GPU_WRITE, &outs[r], inst->results[r]->type);
+    LLVMValueRef call[] = {f->context,
+                           gen_site(f->g, f->ir, inst->pos),
+                           module_table(f->g),
+                           emit_int32(e, (int32_t)kernel->number),
+                           extents[0],
+                           extents[1],
+                           extents[2],
+                           cost_of_region(f, inst->regions[0], &own),
+                           emit_int32(e, (int32_t)args.fields.len / 4),
+                           store_args(&args)};
+    vec_free(&args.fields);
+    return gen_runtime(f->g, "adl__gpu_launch", call, 10);
+}
+
+void device_launch(Fn *f, const DeviceKernel *kernel, const Val *outs,
+                   void (*otherwise)(Fn *f, void *data), void *data) {
+    Emit *e = f->e;
+    Touched t = {f, kernel->inst};
+    LLVMBasicBlockRef cpu = gen_block(f, "cpu"), device = gen_block(f, "device"),
+                      done = gen_block(f, "launched");
+    LLVMValueRef status = call_launch(f, kernel, outs);
+    LLVMValueRef elsewhere =
+        LLVMBuildICmp(e->b, LLVMIntEQ, status, emit_int32(e, ADL_GPU_ELSEWHERE), "");
+    LLVMBuildCondBr(e->b, elsewhere, cpu, device);
+    LLVMPositionBuilderAtEnd(e->b, cpu);
+    for (uint32_t r = 0; r < kernel->inst->nresults; r++) device_ask(f, &outs[r], true);
+    ir_captures(kernel->inst->regions[0], ask_captured, &t);
+    f->device = false;
+    otherwise(f, data);
+    f->device = true;
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, device);
+    gen_check_status(f, status);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+}
+
+/* ---- tables ---- */
+
+static LLVMValueRef image(Gen *g, AdlGpuKind kind, int32_t sm, const char *bytes, size_t len) {
+    Emit *e = &g->e;
+    LLVMValueRef data = gen_constant(
+        g, LLVMConstStringInContext2(e->context, bytes, len, kind != ADL_GPU_PTX), "image");
+    LLVMSetAlignment(data, 64);
+    LLVMValueRef fields[] = {emit_int32(e, (int32_t)kind), emit_int32(e, sm),
+                             gen_int(e, (int64_t)len), data};
+    return LLVMConstStructInContext(e->context, fields, 4, false);
+}
+
+void device_tables(Gen *g) {
+    Emit *e = &g->e;
+    const DeviceCode *code = g->device;
+    if (!code || !code->list.len) return;
+    VEC(LLVMValueRef) checks = {0}, images = {0};
+    for (uint32_t i = 0; i < code->list.len; i++)
+        vec_push(&checks, LLVMConstInt(e->i8, code->list.at[i]->checks, false));
+    vec_push(&images, image(g, ADL_GPU_PTX, 75, code->ptx.text, code->ptx.len));
+    LLVMTypeRef row = LLVMTypeOf(images.at[0]);
+    LLVMValueRef fields[] = {
+        gen_constant(g, LLVMConstArray2(row, images.at, images.len), "images"),
+        gen_constant(g, LLVMConstArray2(e->i8, checks.at, checks.len), "checks"),
+        gen_int(e, images.len), gen_int(e, checks.len), emit_null(e)};
+    LLVMSetInitializer(module_table(g), LLVMConstStructInContext(e->context, fields, 5, false));
+    vec_free(&checks);
+    vec_free(&images);
+}

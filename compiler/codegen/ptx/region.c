@@ -1,0 +1,312 @@
+/* Entries of a program's parallel loops.  An invocation runs the loop's body for the indices that it
+   comes to in strides of the grid: the last index along x, the one before along y, all others along
+   z. */
+#include "codegen/ptx/regions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/ptx/gen.h"
+
+enum { REGION_BLOCK = 256, FIXED_PARAMS = 4 };
+
+/* ---- what a loop captures ---- */
+
+typedef struct Captures {
+    Arena *arena;
+    VEC(IrValue *) values;
+} Captures;
+
+static void capture(IrValue *value, void *data) {
+    Captures *c = data;
+    value = ir_resolve(value);
+    for (uint32_t i = 0; i < c->values.len; i++)
+        if (c->values.at[i] == value) return;
+    vec_push(&c->values, value);
+}
+
+/* Constants and texts are made in the kernel. */
+static bool is_passed(const IrValue *value) {
+    return value->type->kind != IR_T_STR && !(value->def && value->def->op == IR_CONST);
+}
+
+static void find_captures(DeviceKernel *kernel, Arena *arena) {
+    Captures c = {.arena = arena};
+    const IrInst *inst = kernel->inst;
+    ir_captures(inst->regions[0], capture, &c);
+    /* Sizes by which an index along z is taken apart. */
+    for (int64_t k = 1; k + 2 < inst->imm; k++) capture(inst->operands[k], &c);
+    kernel->ncaptures = c.values.len;
+    kernel->captures = ARENA_ARRAY(arena, IrValue *, c.values.len + 1);
+    for (uint32_t i = 0; i < c.values.len; i++) kernel->captures[i] = c.values.at[i];
+    vec_free(&c.values);
+}
+
+static void look_at_types(IrInst *inst, void *data) {
+    Ptx *g = data;
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (ir_scalar_lanes(inst->results[i]->type->scalar) > 1)
+            ptx_refuse(g, "values with lanes");
+}
+
+/* ---- loops ---- */
+
+typedef struct Axis {
+    LLVMBasicBlockRef head, done;
+    LLVMValueRef i, step;
+} Axis;
+
+static LLVMValueRef special(Ptx *g, const char *what, char axis) {
+    char name[64];
+    snprintf(name, sizeof name, "llvm.nvvm.read.ptx.sreg.%s.%c", what, axis);
+    return LLVMBuildZExt(g->e.b, emit_intrinsic(&g->e, name, NULL, NULL, 0), g->e.i64, "");
+}
+
+static LLVMBasicBlockRef new_block(Ptx *g, const char *name) {
+    return LLVMAppendBasicBlockInContext(g->e.context, g->entry, name);
+}
+
+static void axis_open(Ptx *g, Axis *axis, char name, LLVMValueRef extent) {
+    Emit *e = &g->e;
+    LLVMValueRef size = special(g, "ntid", name);
+    LLVMValueRef first = emit_size_mul(e, special(g, "ctaid", name), size);
+    first = emit_size_add(e, first, special(g, "tid", name));
+    axis->step = emit_size_mul(e, special(g, "nctaid", name), size);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), body = new_block(g, "");
+    axis->head = new_block(g, "stride");
+    axis->done = new_block(g, "");
+    LLVMBuildBr(e->b, axis->head);
+    LLVMPositionBuilderAtEnd(e->b, axis->head);
+    axis->i = LLVMBuildPhi(e->b, e->i64, "");
+    LLVMAddIncoming(axis->i, &first, &before, 1);
+    LLVMValueRef more = LLVMBuildICmp(e->b, LLVMIntSLT, axis->i, extent, "");
+    LLVMBuildCondBr(e->b, more, body, axis->done);
+    LLVMPositionBuilderAtEnd(e->b, body);
+}
+
+static void axis_close(Ptx *g, Axis *axis) {
+    Emit *e = &g->e;
+    LLVMValueRef next = emit_size_add(e, axis->i, axis->step);
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
+    LLVMAddIncoming(axis->i, &next, &latch, 1);
+    LLVMBuildBr(e->b, axis->head);
+    LLVMPositionBuilderAtEnd(e->b, axis->done);
+}
+
+/* ---- entries ---- */
+
+typedef struct Entry {
+    Ptx *g;
+    DeviceKernel *kernel;
+    Val *vals; /* by value id */
+    LLVMValueRef extents[3];
+    LLVMValueRef *outs;
+} Entry;
+
+static LLVMTypeRef entry_type(Ptx *g, const DeviceKernel *kernel) {
+    Emit *e = &g->e;
+    VEC(LLVMTypeRef) types = {0};
+    vec_push(&types, e->ptr);
+    for (int i = 0; i < 3; i++) vec_push(&types, e->i64);
+    for (uint32_t i = 0; i < kernel->ncaptures; i++) {
+        const IrValue *value = kernel->captures[i];
+        IrType type = value->type;
+        if (!is_passed(value)) continue;
+        if (type->kind == IR_T_SCALAR) {
+            vec_push(&types, emit_memory_type(e, type->scalar));
+            continue;
+        }
+        vec_push(&types, e->ptr);
+        for (uint32_t k = 0; k < type->rank; k++)
+            if (type->dims[k] < 0) vec_push(&types, e->i64);
+    }
+    for (uint32_t r = 0; r < kernel->inst->nresults; r++) vec_push(&types, e->ptr);
+    LLVMTypeRef type = LLVMFunctionType(e->none, types.at, types.len, false);
+    vec_free(&types);
+    return type;
+}
+
+/* SHARED: a result may lie in the memory of what is read. */
+static void take_params(Entry *x, bool shared) {
+    Ptx *g = x->g;
+    Emit *e = &g->e;
+    const DeviceKernel *kernel = x->kernel;
+    unsigned at = 1;
+    for (int i = 0; i < 3; i++) x->extents[i] = LLVMGetParam(g->entry, at++);
+    for (uint32_t i = 0; i < kernel->ncaptures; i++) {
+        const IrValue *value = kernel->captures[i];
+        IrType type = value->type;
+        Val *val = &x->vals[value->id];
+        LLVMValueRef open[IR_MAX_RANK];
+        if (!is_passed(value)) {
+            val->at = type->kind == IR_T_STR ? emit_null(e) : emit_const(e, value->def);
+            continue;
+        }
+        unsigned first = at++;
+        LLVMValueRef given = LLVMGetParam(g->entry, first);
+        if (type->kind == IR_T_SCALAR) {
+            val->at = emit_from_memory(e, type->scalar, given);
+            continue;
+        }
+        for (uint32_t k = 0, n = 0; k < type->rank; k++)
+            if (type->dims[k] < 0) open[n++] = LLVMGetParam(g->entry, at++);
+        *val = ptx_array(g, given, type, open, false);
+        if (type->kind != IR_T_ARRAY || shared) continue;
+        ptx_mark(g, first, "noalias");
+        ptx_mark(g, first, "readonly");
+    }
+    for (uint32_t r = 0; r < kernel->inst->nresults; r++) x->outs[r] = LLVMGetParam(g->entry, at++);
+}
+
+static void set_indices(Entry *x, const Axis *axes) {
+    Ptx *g = x->g;
+    Emit *e = &g->e;
+    const IrInst *inst = x->kernel->inst;
+    uint32_t n = (uint32_t)inst->imm;
+    IrValue **params = inst->regions[0]->params;
+    x->vals[params[n - 1]->id].at = axes[0].i;
+    if (n > 1) x->vals[params[n - 2]->id].at = axes[1].i;
+    LLVMValueRef rest = n > 2 ? axes[2].i : NULL;
+    for (uint32_t k = n - 2; n > 3 && k-- > 1;) {
+        LLVMValueRef size = x->vals[ir_resolve(inst->operands[k])->id].at;
+        x->vals[params[k]->id].at = LLVMBuildURem(e->b, rest, size, "");
+        rest = LLVMBuildUDiv(e->b, rest, size, "");
+    }
+    if (n > 2) x->vals[params[0]->id].at = rest;
+}
+
+static void store_results(Entry *x, const Axis *axes) {
+    Ptx *g = x->g;
+    Emit *e = &g->e;
+    const IrInst *inst = x->kernel->inst;
+    Val *results = ARENA_ARRAY(g->arena, Val, inst->nresults + 1);
+    ptx_region(g, inst->regions[0], x->vals, results);
+    if (*g->error) return;
+    LLVMValueRef flat = emit_size_mul(e, axes[2].i, x->extents[1]);
+    flat = emit_size_mul(e, emit_size_add(e, flat, axes[1].i), x->extents[0]);
+    flat = emit_size_add(e, flat, axes[0].i);
+    for (uint32_t r = 0; r < inst->nresults; r++) {
+        IrScalar scalar = inst->results[r]->type->scalar;
+        LLVMValueRef to = LLVMBuildInBoundsGEP2(e->b, emit_memory_type(e, scalar), x->outs[r],
+                                                &flat, 1, "");
+        LLVMBuildStore(e->b, emit_to_memory(e, scalar, results[r].at), to);
+    }
+}
+
+/* A failed check sets the word that the runtime looks at. */
+static void finish_checks(Ptx *g) {
+    Emit *e = &g->e;
+    if (!g->trap) return;
+    LLVMPositionBuilderAtEnd(e->b, g->trap);
+    LLVMBuildStore(e->b, emit_int32(e, 1), LLVMGetParam(g->entry, 0));
+    LLVMBuildRetVoid(e->b);
+}
+
+static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
+    Emit *e = &g->e;
+    const IrInst *inst = kernel->inst;
+    const IrFunc *func = inst->parent->func;
+    Axis axes[3];
+    char name[32];
+    snprintf(name, sizeof name, "adl_region_%u", kernel->number);
+    g->pos = inst->pos;
+    g->trap = NULL;
+    g->rank = (uint32_t)inst->imm;
+    g->entry = LLVMAddFunction(e->module, name, entry_type(g, kernel));
+    ptx_make_entry(g, g->entry, REGION_BLOCK);
+    LLVMPositionBuilderAtEnd(e->b, new_block(g, ""));
+    Entry x = {g, kernel, ARENA_ARRAY(g->arena, Val, func->nvalues + 1), {NULL},
+               ARENA_ARRAY(g->arena, LLVMValueRef, inst->nresults + 1)};
+    take_params(&x, shared);
+    for (int k = 3; k-- > 0;) axis_open(g, &axes[k], "xyz"[k], x.extents[k]);
+    set_indices(&x, axes);
+    store_results(&x, axes);
+    for (int k = 0; k < 3 && !*g->error; k++) axis_close(g, &axes[k]);
+    if (*g->error) return;
+    LLVMBuildRetVoid(e->b);
+    kernel->checks = g->trap != NULL;
+    finish_checks(g);
+}
+
+/* ---- all regions ---- */
+
+static void refuse_what_cannot_be(Ptx *g, const DeviceKernel *kernel) {
+    const IrInst *inst = kernel->inst;
+    for (uint32_t r = 0; r < inst->nresults; r++)
+        if (inst->ints[r]) ptx_refuse(g, "an array for each index");
+    for (uint32_t i = 0; i < kernel->ncaptures; i++) {
+        IrType type = kernel->captures[i]->type;
+        if (type->kind == IR_T_TAPE) ptx_refuse(g, "a tape");
+        if (type->kind == IR_T_ACC) ptx_refuse(g, "additions to what stands outside");
+        if (ir_scalar_lanes(type->scalar) > 1) ptx_refuse(g, "values with lanes");
+    }
+    ir_walk(inst->regions[0], look_at_types, g);
+}
+
+static bool try_region(Ptx *g, DeviceKernel *kernel, bool shared) {
+    g->entry = NULL;
+    g->missing = NULL;
+    refuse_what_cannot_be(g, kernel);
+    if (!*g->error) gen_region_entry(g, kernel, shared);
+    if (g->missing && !g->options->libdevice)
+        ptx_refuse(g, "`%s`, which needs libdevice of the CUDA Toolkit", g->missing);
+    if (!*g->error) return true;
+    LLVMClearInsertionPosition(g->e.b);
+    if (g->entry) LLVMDeleteFunction(g->entry);
+    return false;
+}
+
+/* The number of results of INST whose memory is that of something it reads. */
+static bool writes_over(const MemPlan *plan, const IrInst *inst) {
+    const MemInst *planned = map_getp(&plan->funcs[inst->parent->func->id].insts, inst);
+    for (uint32_t r = 0; planned && planned->reuse && r < inst->nresults; r++)
+        if (planned->reuse[r].n) return true;
+    return false;
+}
+
+static void tell(const CodegenOptions *options, Pos pos, const char *text) {
+    if (options->remark) options->remark(options->remark_data, pos, text);
+}
+
+static void compile(DeviceCode *code, Ptx *g, const MemPlan *plan, const IrInst *inst,
+                    Arena *arena) {
+    StrBuf text = {0};
+    DeviceKernel *kernel = ARENA_NEW(arena, DeviceKernel);
+    *kernel = (DeviceKernel){.inst = inst, .number = code->list.len};
+    find_captures(kernel, arena);
+    const char *missing = g->missing;
+    if (try_region(g, kernel, writes_over(plan, inst))) {
+        map_setp(&code->kernels, inst, kernel);
+        vec_push(&code->list, kernel);
+        strbuf_add(&text, "this loop can run on the device");
+        if (!g->missing) g->missing = missing;
+    } else {
+        strbuf_printf(&text, "this loop stays on the CPU: %s", *g->error);
+        free(*g->error);
+        *g->error = NULL;
+        g->missing = missing;
+    }
+    tell(g->options, inst->pos ? inst->pos : inst->parent->func->pos, text.text);
+    strbuf_free(&text);
+}
+
+bool device_code(DeviceCode *code, const IrModule *ir, const CodegenOptions *options,
+                 const MemPlan *plan, Arena *arena, char **error) {
+    Ptx g;
+    *code = (DeviceCode){.plan = device_plan(ir, arena)};
+    if (!ptx_open(&g, ir, options, error)) return false;
+    g.whole = true;
+    for (uint32_t i = 0; i < code->plan.regions.len; i++)
+        compile(code, &g, plan, code->plan.regions.at[i], arena);
+    bool ok = !code->list.len || ptx_finish(&g, &code->ptx);
+    ptx_close(&g);
+    return ok;
+}
+
+void device_code_free(DeviceCode *code) {
+    device_plan_free(&code->plan);
+    map_free(&code->kernels);
+    vec_free(&code->list);
+    strbuf_free(&code->ptx);
+}

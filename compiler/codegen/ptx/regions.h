@@ -1,0 +1,32 @@
+/* A program's parallel loops as kernels, for the code generator of the host. */
+#ifndef ADL_CODEGEN_PTX_REGIONS_H
+#define ADL_CODEGEN_PTX_REGIONS_H
+
+#include "codegen/codegen.h"
+#include "opt/device.h"
+#include "opt/memory.h"
+
+/* The kernel of a BUILD.  Its parameters: see AdlGpuModule in runtime/layout.h; the arguments are, for
+   each captured value, a scalar, or an array's address and open sizes; then the address of each
+   result. */
+typedef struct DeviceKernel {
+    const IrInst *inst;
+    IrValue **captures;
+    uint32_t ncaptures, number;
+    bool checks; /* may fail */
+} DeviceKernel;
+
+typedef struct DeviceCode {
+    DevicePlan plan;
+    Map kernels; /* by instruction */
+    VEC(DeviceKernel *) list;
+    StrBuf ptx;
+} DeviceCode;
+
+/* Compiles what PLAN names and can be compiled; the rest is told as remarks.  Results live in
+   ARENA, but for what device_code_free frees.  False: see *ERROR. */
+bool device_code(DeviceCode *code, const IrModule *ir, const CodegenOptions *options,
+                 const MemPlan *plan, Arena *arena, char **error);
+void device_code_free(DeviceCode *code);
+
+#endif

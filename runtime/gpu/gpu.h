@@ -1,0 +1,78 @@
+/* gpu.h: the device of this process, and the device memory of blocks.
+
+   A block's `device` word is 0, or the number of a record times 4 plus what is valid: the record has
+   the device memory.  Generated code looks at the two low bits before it touches elements.  All
+   functions here are called with the lock held, unless they say otherwise. */
+#ifndef ADL_RUNTIME_GPU_GPU_H
+#define ADL_RUNTIME_GPU_GPU_H
+
+#include <stdbool.h>
+
+#include "core/calls.h"
+#include "gpu/cuda.h"
+
+typedef enum GpuState {
+    GPU_UNKNOWN, /* nobody asked yet */
+    GPU_NONE,    /* everything runs on the CPU */
+    GPU_READY,
+    GPU_REFUSED /* ADL_DEVICE wants what there is not */
+} GpuState;
+
+typedef struct GpuRecord {
+    CuAddress at;
+    int64_t bytes; /* as allocated */
+    AdlBlock *block; /* NULL: free */
+    int32_t next;    /* the next free one */
+} GpuRecord;
+
+typedef struct GpuFree {
+    CuAddress at;
+    int64_t bytes;
+} GpuFree;
+
+/* What a process has one of. */
+typedef struct Gpu {
+    int32_t lock;
+    int32_t state; /* GpuState; atomic */
+    bool insists;  /* ADL_DEVICE=gpu: whatever can runs there, whether it pays or not */
+    int major, minor;
+    char name[128];
+    char reason[256]; /* why there is none */
+    CuContext context;
+    CuAddress failed; /* a word that a failed check sets */
+    double regret;    /* what launches that were not made would have saved, in nanoseconds */
+    GpuRecord *records;
+    int32_t record_count, record_free; /* 0: none */
+    GpuFree *pool;
+    int32_t pool_count, pool_capacity;
+#define X(field, symbol, params) CuResult(*field) params;
+    CUDA_CALLS(X)
+#undef X
+} Gpu;
+
+extern Gpu gpu;
+
+/* Opens the device at the first call; takes and gives the lock itself.  CONTEXT gets the error if
+   ADL_DEVICE cannot be met. */
+int32_t gpu_open(AdlContext *context, const AdlSite *site);
+/* Makes the device's context that of this thread. */
+int32_t gpu_enter(AdlContext *context, const AdlSite *site);
+/* Notes that OPERATION (with what it was for) gave RESULT. */
+int32_t gpu_fail(AdlContext *context, const AdlSite *site, CuResult result, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* ---- memory.c ---- */
+int32_t gpu_take(AdlContext *context, const AdlSite *site, int64_t bytes, CuAddress *at,
+                 int64_t *taken);
+void gpu_give(CuAddress at, int64_t bytes);
+/* Does the device memory of DATA's block outlive a launch?  Not so without a header of ours. */
+AdlBlock *gpu_block(const AdlContext *context, const void *data);
+/* Device memory for BLOCK; with its elements if READ.  What is valid stays as it is. */
+int32_t gpu_reside(AdlContext *context, const AdlSite *site, AdlBlock *block, bool read,
+                   CuAddress *at);
+static inline int32_t gpu_valid(const AdlBlock *block) { return block->device & ADL_DEVICE_VALID; }
+static inline void gpu_set_valid(AdlBlock *block, int32_t valid) {
+    block->device = (block->device & ~ADL_DEVICE_VALID) | valid;
+}
+
+#endif

@@ -1,0 +1,246 @@
+/* launch.c: modules with device code, and launches. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/allocator.h"
+#include "core/error.h"
+#include "core/lock.h"
+#include "core/memory.h"
+#include "gpu/gpu.h"
+
+enum { MOST_ARGS = 120, BLOCK_SIZE = 256, MOST_BLOCKS = 65535, LOG_BYTES = 2048 };
+
+/* What was loaded of a module; stays until the process ends. */
+typedef struct Loaded {
+    CuModule module;
+    CuFunction functions[]; /* by kernel, NULL until needed */
+} Loaded;
+
+/* ---- modules ---- */
+
+/* A cubin runs on devices of its major version whose minor is not lower; PTX on what is not older. */
+static const AdlGpuImage *choose_image(const AdlGpuModule *module) {
+    const AdlGpuImage *best = NULL;
+    for (int64_t i = 0; i < module->image_count; i++) {
+        const AdlGpuImage *image = &module->images[i];
+        int major = image->sm / 10, minor = image->sm % 10;
+        if (image->kind == ADL_GPU_CUBIN ? major != gpu.major || minor > gpu.minor
+                                         : image->sm > 10 * gpu.major + gpu.minor)
+            continue;
+        bool better = !best || (image->kind == ADL_GPU_CUBIN) > (best->kind == ADL_GPU_CUBIN) ||
+                      (image->kind == best->kind && image->sm > best->sm);
+        if (better) best = image;
+    }
+    return best;
+}
+
+static int32_t load(AdlContext *context, const AdlSite *site, AdlGpuModule *module) {
+    if (module->loaded) return ADL_OK;
+    const AdlGpuImage *image = choose_image(module);
+    if (!image)
+        return error_note(context, ADL_ERROR_DEVICE, site,
+                          "there is no code for %s (sm_%d%d) in this program", gpu.name, gpu.major,
+                          gpu.minor);
+    size_t bytes = sizeof(Loaded) + (size_t)module->kernel_count * sizeof(CuFunction);
+    Loaded *loaded = allocator_take(bytes);
+    if (!loaded) return error_memory(context, site, (int64_t)bytes);
+    memset(loaded, 0, bytes);
+    char log[LOG_BYTES] = "";
+    int options[] = {CU_ERROR_LOG, CU_ERROR_LOG_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)sizeof log};
+    CuResult result = gpu.module_load(&loaded->module, image->data, 2, options, values);
+    if (result) {
+        allocator_give(loaded, bytes);
+        return gpu_fail(context, site, result, "cuModuleLoadDataEx of %lld bytes of %s for sm_%d%s%s",
+                        (long long)image->size, image->kind == ADL_GPU_CUBIN ? "code" : "PTX",
+                        (int)image->sm, *log ? ": " : "", log);
+    }
+    module->loaded = loaded;
+    return ADL_OK;
+}
+
+static int32_t find(AdlContext *context, const AdlSite *site, AdlGpuModule *module, int32_t kernel,
+                    CuFunction *function) {
+    char name[32];
+    int32_t status = load(context, site, module);
+    if (status) return status;
+    Loaded *loaded = module->loaded;
+    if (!loaded->functions[kernel]) {
+        snprintf(name, sizeof name, "adl_region_%d", (int)kernel);
+        CuResult result =
+            gpu.module_function(&loaded->functions[kernel], loaded->module, name);
+        if (result) return gpu_fail(context, site, result, "cuModuleGetFunction of %s", name);
+    }
+    *function = loaded->functions[kernel];
+    return ADL_OK;
+}
+
+/* ---- arguments ---- */
+
+static bool is_memory(const AdlGpuArg *arg) { return arg->kind != ADL_GPU_SCALAR; }
+static bool is_read(const AdlGpuArg *arg) { return arg->kind & ADL_GPU_READ; }
+static bool is_written(const AdlGpuArg *arg) { return arg->kind & ADL_GPU_WRITE; }
+
+/* Does a launch save time, moving what it has to move?  Data that stays on the host for one launch's
+   sake makes the next ones dearer, too: what was not saved is summed up until it pays the way. */
+static bool pays(const AdlContext *context, double work, const AdlGpuArg *args, int32_t count) {
+    double to_device = 0, to_host = 0;
+    for (int32_t i = 0; i < count; i++) {
+        if (!is_memory(&args[i])) continue;
+        const AdlBlock *block = gpu_block(context, args[i].block);
+        if (!block) to_device += (double)args[i].bytes;
+        else if (is_read(&args[i]) && !gpu_valid(block)) to_device += (double)block->bytes;
+        else if (is_read(&args[i]) && gpu_valid(block) == ADL_DEVICE_ONLY)
+            to_host += (double)block->bytes;
+    }
+    double threads = (double)adl_get_num_threads();
+    double there = 10000 + work / 800, here = work / 4 / threads + to_host / 10;
+    double way = to_device / 10;
+    if (here <= there) return false;
+    if (there + way > here + gpu.regret) {
+        gpu.regret += here - there;
+        return false;
+    }
+    if (way > 0) gpu.regret = 0;
+    return true;
+}
+
+/* The device's address of ARG's memory.  TEMPORARY is memory of its own, if it has no block, or APART
+   from what the block has. */
+static int32_t place(AdlContext *context, const AdlSite *site, const AdlGpuArg *arg, bool apart,
+                     CuAddress *at, GpuFree *temporary) {
+    const char *host = (const char *)(uintptr_t)arg->word;
+    AdlBlock *block = gpu_block(context, arg->block);
+    if (block && !apart) {
+        int32_t status = gpu_reside(context, site, block, is_read(arg), at);
+        *at += (CuAddress)(host - (const char *)(block + 1));
+        return status;
+    }
+    int32_t status = gpu_take(context, site, arg->bytes, at, &temporary->bytes);
+    if (status) return status;
+    temporary->at = *at;
+    if (!is_read(arg) || arg->bytes == 0) return ADL_OK;
+    CuResult result = gpu.to_device(*at, host, (size_t)arg->bytes);
+    return result ? gpu_fail(context, site, result, "cuMemcpyHtoD of %lld bytes",
+                             (long long)arg->bytes)
+                  : ADL_OK;
+}
+
+/* Behind the launch: what was written is where it was written. */
+static int32_t settle(AdlContext *context, const AdlSite *site, const AdlGpuArg *arg,
+                      GpuFree *temporary) {
+    AdlBlock *block = gpu_block(context, arg->block);
+    if (!is_written(arg)) return ADL_OK;
+    if (block) {
+        GpuRecord *record = &gpu.records[block->device >> 2];
+        GpuFree old = {record->at, record->bytes};
+        if (temporary->bytes) {
+            record->at = temporary->at;
+            record->bytes = temporary->bytes;
+            *temporary = old;
+        }
+        gpu_set_valid(block, ADL_DEVICE_ONLY);
+        return ADL_OK;
+    }
+    if (arg->bytes == 0) return ADL_OK;
+    CuResult result =
+        gpu.to_host((void *)(uintptr_t)arg->word, temporary->at, (size_t)arg->bytes);
+    return result ? gpu_fail(context, site, result, "cuMemcpyDtoH of %lld bytes",
+                             (long long)arg->bytes)
+                  : ADL_OK;
+}
+
+/* ---- launches ---- */
+
+typedef struct Launch {
+    AdlContext *context;
+    const AdlSite *site;
+    AdlGpuModule *module;
+    int32_t kernel, count;
+    int64_t extents[3];
+    AdlGpuArg *args;
+    CuAddress at[MOST_ARGS];
+    GpuFree temporaries[MOST_ARGS];
+} Launch;
+
+static unsigned blocks(int64_t extent, unsigned size) {
+    int64_t needed = (extent - 1) / size + 1;
+    return (unsigned)(needed < MOST_BLOCKS ? needed : MOST_BLOCKS);
+}
+
+static int32_t start(Launch *l, CuFunction function) {
+    void *params[MOST_ARGS + 4] = {&gpu.failed, &l->extents[0], &l->extents[1], &l->extents[2]};
+    for (int32_t i = 0; i < l->count; i++)
+        params[4 + i] = is_memory(&l->args[i]) ? (void *)&l->at[i] : (void *)&l->args[i].word;
+    unsigned x = 32;
+    while (x < BLOCK_SIZE && x < l->extents[0]) x *= 2;
+    unsigned y = l->extents[1] > 1 ? BLOCK_SIZE / x : 1;
+    CuResult result = gpu.launch(function, blocks(l->extents[0], x), blocks(l->extents[1], y),
+                                 blocks(l->extents[2], 1), x, y, 1, 0, NULL, params, NULL);
+    if (!result) return ADL_OK;
+    return gpu_fail(l->context, l->site, result, "cuLaunchKernel of %lld x %lld x %lld",
+                    (long long)l->extents[2], (long long)l->extents[1], (long long)l->extents[0]);
+}
+
+/* Is ARG, all of which is written, in memory that is read? */
+static bool is_over(const Launch *l, const AdlGpuArg *arg) {
+    const AdlBlock *block = gpu_block(l->context, arg->block);
+    if (arg->kind != ADL_GPU_WRITE || !block || block->bytes != arg->bytes) return false;
+    for (int32_t k = 0; k < l->count; k++)
+        if (is_read(&l->args[k]) && l->args[k].block == arg->block) return true;
+    return false;
+}
+
+/* Is anything added to, so that it cannot be done again? */
+static bool changes(const Launch *l) {
+    for (int32_t i = 0; i < l->count; i++)
+        if (l->args[i].kind == ADL_GPU_UPDATE) return true;
+    return false;
+}
+
+/* Whether a check failed.  Then the loop on the CPU, which is run instead, tells which, unless it
+   would find its operands changed. */
+static int32_t look_for_failure(Launch *l) {
+    int32_t failed = 0, zero = 0;
+    CuResult result = gpu.to_host(&failed, gpu.failed, sizeof failed);
+    if (!result && failed) result = gpu.to_device(gpu.failed, &zero, sizeof zero);
+    if (result) return gpu_fail(l->context, l->site, result, "a launch");
+    if (!failed) return ADL_OK;
+    if (!changes(l)) return ADL_GPU_ELSEWHERE;
+    return error_note(l->context, ADL_ERROR_DEVICE, l->site,
+                      "a check failed on the device (ADL_DEVICE=cpu tells which)");
+}
+
+static int32_t run(Launch *l) {
+    CuFunction function = NULL;
+    bool checks = l->module->checks[l->kernel];
+    int32_t status = gpu_enter(l->context, l->site);
+    if (!status) status = find(l->context, l->site, l->module, l->kernel, &function);
+    for (int32_t i = 0; i < l->count && !status; i++)
+        if (is_memory(&l->args[i]))
+            status = place(l->context, l->site, &l->args[i], checks && is_over(l, &l->args[i]),
+                           &l->at[i], &l->temporaries[i]);
+    if (!status) status = start(l, function);
+    if (!status && checks) status = look_for_failure(l);
+    for (int32_t i = 0; i < l->count && !status; i++)
+        if (is_memory(&l->args[i]))
+            status = settle(l->context, l->site, &l->args[i], &l->temporaries[i]);
+    for (int32_t i = 0; i < l->count; i++)
+        if (l->temporaries[i].bytes) gpu_give(l->temporaries[i].at, l->temporaries[i].bytes);
+    return status;
+}
+
+int32_t adl__gpu_launch(AdlContext *context, const AdlSite *site, AdlGpuModule *module,
+                        int32_t kernel, int64_t x, int64_t y, int64_t z, int64_t work,
+                        int32_t count, AdlGpuArg *args) {
+    int32_t status = gpu_open(context, site);
+    if (status) return status;
+    if (gpu.state != GPU_READY || context->parallel || count > MOST_ARGS) return ADL_GPU_ELSEWHERE;
+    if (x <= 0 || y <= 0 || z <= 0) return ADL_GPU_ELSEWHERE;
+    Launch l = {context, site, module, kernel, count, {x, y, z}, args, {0}, {{0, 0}}};
+    lock_take(&gpu.lock);
+    double all = (double)work * (double)x * (double)y * (double)z;
+    status = gpu.insists || pays(context, all, args, count) ? run(&l) : ADL_GPU_ELSEWHERE;
+    lock_give(&gpu.lock);
+    return status;
+}

@@ -1,0 +1,109 @@
+# Compiles the programs of tests/gpu with --target=ptx and runs each on the simulator's device, on
+# the CPU because ADL_DEVICE says so, and without a device; each must print what the same program
+# compiled for the CPU prints.  Prints TAP.  Lines of a program that are read here:
+#   //# needs: libdevice     skipped where configure found no CUDA Toolkit
+#   //# args: WORDS          its command line
+#   //# launches: N          so many kernels are launched
+#   //# to device: N         so many arrays are copied there; the same with `to host`
+#   //# fails: TEXT          it ends with this message, on the device too
+#   //# set: NAME=VALUE      in the environment, on the device
+cd "$ADL_SOURCE_DIR" || exit 1
+number=0
+line() { number=$((number + 1)); echo "$1 $number - $2"; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpu-tests-XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+simulator=$ADL_BUILD_DIR/tests/ptxsim/.libs
+
+wish() { sed -n "s|^//# $1: *||p" "$program"; }
+
+# same NAME: what was printed, and the status, are the CPU's.
+same() {
+  if test "$status" = "$wanted" && cmp -s "$work/out" "$work/expected"; then
+    line "ok" "$name $1"
+  else
+    line "not ok" "$name $1 (status $status, not $wanted)"
+    diff "$work/out" "$work/expected" | head -10 | sed 's/^/# /'
+    sed 's/^/# /' "$work/err" | head -10
+  fi
+}
+
+# counted WISH TEXT: lines of the simulator with TEXT.
+counted() {
+  count=$(wish "$1")
+  test -n "$count" || return
+  found=$(grep -c "^ptxsim: $2" "$work/err")
+  if test "$found" = "$count"; then line "ok" "$name $1: $count"
+  else line "not ok" "$name $1: $found, not $count"; fi
+}
+
+run_program() {
+  LD_LIBRARY_PATH=$simulator${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} PTXSIM_TRACE=1 \
+    env ADL_DEVICE=gpu $(wish set) "$work/device" $args > "$work/out" 2> "$work/err"
+  status=$?
+  text=$(wish fails)
+  if test -n "$text"; then
+    if test $status -eq 1 && grep -qF "$text" "$work/err"; then line "ok" "$name $level fails"
+    else
+      line "not ok" "$name $level fails with $text (status $status)"
+      sed 's/^/# /' "$work/err"
+    fi
+    return
+  fi
+  same "$level on the device"
+}
+
+program() {
+  program=$1 name=${1##*/}
+  args=$(wish args)
+  if test "$(wish needs)" = libdevice && test -z "$CUDA_DIR"; then
+    line "ok" "$name # SKIP no libdevice"
+    return
+  fi
+  for level in -O0 -O2; do
+    if ! "$DSLC" $level "$program" -o "$work/host" 2> "$work/err" ||
+      ! "$DSLC" $level --verify --target=ptx "$program" -o "$work/device" 2>> "$work/err"; then
+      line "not ok" "$name $level compiles"
+      sed 's/^/# /' "$work/err"
+      continue
+    fi
+    "$work/host" $args > "$work/expected" 2> "$work/expected-err"
+    wanted=$?
+    run_program
+    test $level = -O0 && continue
+    counted launches 'launch of'
+    counted 'to device' 'to the device: [0-9]\{2,\} bytes'
+    counted 'to host' 'to the host: [0-9]\{2,\} bytes'
+    test -z "$(wish set)" || continue
+    ADL_DEVICE=cpu "$work/device" $args > "$work/out" 2> "$work/err"
+    status=$?
+    same "with ADL_DEVICE=cpu"
+  done
+}
+
+for adl in tests/gpu/*.adl; do program "$adl"; done
+
+# Which device it is, is said once; what is wished for must be there.
+program=tests/gpu/maps.adl
+"$DSLC" --target=ptx "$program" -o "$work/device" || line "not ok" "maps.adl compiles"
+says() {
+  if test "$1" = "$2" && test "$(grep -c "$3" "$work/err")" = 1; then line "ok" "$4"
+  else
+    line "not ok" "$4 (status $1)"
+    sed 's/^/# /' "$work/err"
+  fi
+}
+LD_LIBRARY_PATH=$simulator ADL_DEVICE=gpu "$work/device" > "$work/out" 2> "$work/err"
+says $? 0 '^adl: running on PTX simulator (sm_90)$' "tells the device once"
+ADL_DEVICE=cpu "$work/device" > "$work/out" 2> "$work/err"
+says $? 0 '^adl: running on the CPU (ADL_DEVICE=cpu)$' "tells that it is the CPU"
+LD_LIBRARY_PATH=$simulator PTXSIM_DEVICES=0 "$work/device" > "$work/out" 2> "$work/err"
+says $? 0 '^adl: running on the CPU (cuInit: ' "runs without a device"
+LD_LIBRARY_PATH=$simulator PTXSIM_DEVICES=0 ADL_DEVICE=gpu "$work/device" > "$work/out" 2> "$work/err"
+says $? 1 'no device to run on: cuInit: ' "fails if a device is wished for and there is none"
+LD_LIBRARY_PATH=$simulator PTXSIM_CC=70 ADL_DEVICE=gpu "$work/device" > "$work/out" 2> "$work/err"
+says $? 1 'there is no code for PTX simulator (sm_70) (sm_70) in this program' "fails on a device that is too old"
+ADL_DEVICE=tpu "$work/device" > "$work/out" 2> "$work/err"
+says $? 1 "ADL_DEVICE is 'tpu', but not gpu or cpu" "refuses another ADL_DEVICE"
+LD_LIBRARY_PATH=$simulator PTXSIM_MEMORY=4000 ADL_DEVICE=gpu "$work/device" > "$work/out" 2> "$work/err"
+says $? 1 'maps.adl:[0-9]*: .*cuMemAlloc of 8000 bytes: out of memory' "tells that the device has no memory left"
+echo "1..$number"
