@@ -160,6 +160,12 @@ struct AdlChunk {
     int64_t spare[4]; /* the entries follow at once */
 };
 
+/* What an entry holds that can be added: for each value three bytes, its kind, its lanes and one more
+   than its rank, and a 0 behind the last; the address of these is the entry's last word. */
+typedef enum AdlTapeKind { ADL_TAPE_F64 = 1, ADL_TAPE_F32, ADL_TAPE_TAPE } AdlTapeKind;
+/* Words of a tape that is pushed on another: itself, cur, end, chunk. */
+#define ADL_TAPE_WORDS 4
+
 typedef struct AdlCursor {
     char *cur;
     char *begin; /* of the entries of this chunk */

@@ -33,6 +33,7 @@ libadl_la_SOURCES = \
   %D%/par/parallel.c \
   %D%/program/main.c \
   %D%/program/options.c %D%/program/options.h \
+  %D%/tape/sum.c \
   %D%/tape/tape.c %D%/tape/tape.h
 
 libadl_la_CPPFLAGS = -I$(top_srcdir)/runtime/include -I$(top_srcdir)/runtime -I$(top_srcdir) \

@@ -58,6 +58,10 @@ static void unite_tapes(Pass *pass, const IrInst *inst) {
             same_tape(pass, inst->operands[i], inst->results[r]);
 }
 
+static bool is_tape_op(const IrInst *inst) {
+    return inst->op == IR_TAPE_PUSH || inst->op == IR_TAPE_POP || inst->op == IR_TAPE_SUM;
+}
+
 static uint32_t math_mask(Pass *pass, const IrInst *inst) {
     return ad_math_mask(pass->ad, (IrMath)inst->imm, inst->results[0]->type->scalar);
 }
@@ -138,7 +142,7 @@ static void forward_inst(Pass *pass, const IrInst *inst) {
         if (any(set, inst->noperands, inst->operands))
             add_all(pass, set, inst->nresults, inst->results);
     }
-    if (inst->op == IR_TAPE_PUSH || inst->op == IR_TAPE_POP) unite_tapes(pass, inst);
+    if (is_tape_op(inst)) unite_tapes(pass, inst);
 }
 
 static void backward_inst(Pass *pass, const IrInst *inst) {
@@ -163,7 +167,7 @@ static void backward_inst(Pass *pass, const IrInst *inst) {
         if (any(set, inst->nresults, inst->results))
             add_all(pass, set, inst->noperands, inst->operands);
     }
-    if (inst->op == IR_TAPE_PUSH || inst->op == IR_TAPE_POP) unite_tapes(pass, inst);
+    if (is_tape_op(inst)) unite_tapes(pass, inst);
 }
 
 static void forward_region(Pass *pass, const IrRegion *region) {

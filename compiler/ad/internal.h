@@ -250,7 +250,6 @@ typedef struct Transposer {
     IrValue **forward; /* by id of the mixed value: where the forward sweep has it */
     IrValue **now;     /* the same for the reverse sweep and what runs again there */
     Ct *ct;            /* by id of the linear value */
-    Map more;          /* linear tape to further tapes of cotangents: there is no sum of tapes */
     const IrRegion *region; /* whose instructions are being transposed */
     Map tapes;              /* mixed instruction to its own tape, in FULL and LITE scopes */
     IrValue *tape;          /* the tape that is threaded through a SPLIT scope, else NULL */

@@ -75,7 +75,7 @@ static void pushed(Lin *l, IrInst *inst) {
     for (uint32_t i = 1; i < inst->noperands; i++)
         if (ad_carries(inst->operands[i]->type))
             values[n++] = tangent_or_zero(l, inst->operands[i]);
-    if (n) tape = irb_tape_push(l->b, tape, n, values);
+    if (n) tape = irb_tape_push_typed(l->b, tape, n, values);
     set_tangent(l, inst->results[0], tape);
 }
 
@@ -90,7 +90,7 @@ static void popped(Lin *l, IrInst *inst) {
         set_tangent(l, inst->results[0], tape);
         return;
     }
-    IrInst *pop = irb_tape_pop(l->b, tape, n, types);
+    IrInst *pop = irb_tape_pop_typed(l->b, tape, n, types);
     set_tangent(l, inst->results[0], pop->results[0]);
     for (uint32_t i = 1; i < inst->nresults; i++)
         if (ad_carries(inst->results[i]->type))
@@ -115,6 +115,11 @@ void linearise_array(Lin *l, IrInst *inst) {
         break;
     case IR_TAPE_PUSH: pushed(l, inst); break;
     case IR_TAPE_POP: popped(l, inst); break;
+    case IR_TAPE_SUM:
+        set_tangent(l, inst->results[0],
+                    irb_tape_sum(l->b, tangent_or_zero(l, inst->operands[0]),
+                                 tangent_or_zero(l, inst->operands[1])));
+        break;
     default: UNREACHABLE("no tangent for %s", ir_op_info(inst->op)->name);
     }
 }

@@ -23,7 +23,6 @@ static void begin(Frame *frame, Ad *ad, const AdRequest *request, Mixed *mixed, 
 
 static void end(Frame *frame) {
     map_free(&frame->t.tapes);
-    map_free(&frame->t.more);
     plan_free(frame->t.plan);
 }
 

@@ -159,7 +159,7 @@ void ad_linear_needs(Mixed *mixed, IrInst *inst, void (*visit)(IrValue *, void *
 
 /* ---- costs: a sixteenth of an addition is the unit ---- */
 
-enum { UNIT = 16, SAVE_SCALAR = 8 * UNIT, UNKNOWN_SIZE = 100 };
+enum { UNIT = 16, SAVE_SCALAR = 8 * UNIT, UNKNOWN_SIZE = 100, SAVE_TAPE = 1000 * SAVE_SCALAR };
 
 static int64_t times(int64_t a, int64_t b) {
     int64_t product;
@@ -180,6 +180,7 @@ static int64_t elements(IrType type) {
 }
 
 int64_t ad_cost_save(IrType type) {
+    if (type->kind == IR_T_TAPE) return SAVE_TAPE;
     if (type->kind != IR_T_SCALAR && type->kind != IR_T_ARRAY) return CUT_INFINITE;
     return elements(type) * SAVE_SCALAR + (type->kind == IR_T_ARRAY ? 1 : 0);
 }
@@ -233,6 +234,7 @@ int64_t ad_cost_again(const Mixed *mixed, const IrInst *inst) {
     case IR_CALL:
     case IR_WITH_ACC:
     case IR_TAPE_PUSH:
+    case IR_TAPE_SUM:
     case IR_RUNTIME:
     case IR_CHECK:
     case IR_CHECK_INDEX:

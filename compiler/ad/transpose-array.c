@@ -208,14 +208,14 @@ void transpose_tape(Transposer *t, IrInst *inst) {
         IrType *types = ARENA_ARRAY(t->ad->arena, IrType, n);
         if (!tape.value) return;
         for (uint32_t i = 0; i < n; i++) types[i] = of[i]->type;
-        IrInst *pop = irb_tape_pop(&t->b, tape.value, n, types);
+        IrInst *pop = irb_tape_pop_typed(&t->b, tape.value, n, types);
         for (uint32_t i = 0; i < n; i++) ct_add_given(t, of[i], pop->results[1 + i]);
         ct_add(t, inst->operands[0], pop->results[0], (When){0});
     } else {
         IrValue **values = ARENA_ARRAY(t->ad->arena, IrValue *, n);
         IrValue *lower = tape.value ? tape.value : irb_tape_new(&t->b);
         for (uint32_t i = 0; i < n; i++) values[i] = ct_value(t, of[i]);
-        ct_add(t, inst->operands[0], irb_tape_push(&t->b, lower, n, values), (When){0});
+        ct_add(t, inst->operands[0], irb_tape_push_typed(&t->b, lower, n, values), (When){0});
     }
 }
 
@@ -236,6 +236,10 @@ void transpose_array(Transposer *t, IrInst *inst) {
     case IR_PACK: transpose_pack(t, inst, ct); break;
     case IR_CONCAT: transpose_concat(t, inst, ct); break;
     case IR_CONTRACT: transpose_contract(t, inst, ct); break;
+    case IR_TAPE_SUM:
+        ct_add(t, inst->operands[0], ct.value, ct.when);
+        ct_add(t, inst->operands[1], ct.value, ct.when);
+        break;
     default: UNREACHABLE("no transpose of %s", ir_op_info(inst->op)->name);
     }
 }

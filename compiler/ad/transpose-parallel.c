@@ -7,23 +7,20 @@
 
 typedef struct Targets {
     Transposer *t;
-    VEC(IrValue *) linear;
+    VEC(IrValue *) linear, tapes;
     Bitset seen;
 } Targets;
 
 static void add_target(IrValue *value, void *data) {
     Targets *targets = data;
     if (is_zero(targets->t->mixed, value) || !bitset_add(&targets->seen, value->id)) return;
-    if (value->type->kind == IR_T_TAPE)
-        ad_report(
-            targets->t->ad, DIAG_NOT_IMPLEMENTED, targets->t->b.pos,
-            "a derivative through a tape that a parallel region pulls is not implemented yet");
+    if (value->type->kind == IR_T_TAPE) vec_push(&targets->tapes, value);
     else if (!targets->t->ct[value->id].is_acc) vec_push(&targets->linear, value);
 }
 
-/* WHEN of an element of a masked array, read at the indices of BODY. */
-static When masked(Transposer *t, When when, const Ct *array, const IrRegion *body) {
-    IrValue *counts = irb_index(&t->b, array->mask, body->nparams, body->params);
+/* WHEN of an element of a masked array, read at the indices AT. */
+static When masked(Transposer *t, When when, const Ct *array, uint32_t n, IrValue *const *at) {
+    IrValue *counts = irb_index(&t->b, array->mask, n, at);
     if (when.zero != ZERO_MAY_BE_NOTHING) when.zero = array->masked;
     when.present = when.present ? irb_binary(&t->b, IR_AND, when.present, counts) : counts;
     return when;
@@ -31,45 +28,93 @@ static When masked(Transposer *t, When when, const Ct *array, const IrRegion *bo
 
 /* The cotangents of what the body yields: an element of that of the result, or (REDUCE) the whole.
  */
-static void seed_yields(Transposer *t, const IrInst *inst, const Ct *results, IrRegion *body) {
+static void seed_yields(Transposer *t, const IrInst *inst, const Ct *results, IrValue *const *at) {
     IrValue **yields = inst->regions[0]->last->operands;
+    uint32_t n = (uint32_t)inst->imm;
     for (uint32_t i = 0; i < inst->nresults; i++) {
         IrValue *ct = results[i].value;
         When when = results[i].when;
         if (!ct || is_zero(t->mixed, yields[i])) continue;
-        if (inst->op == IR_BUILD && body->nparams) {
-            ct = irb_index(&t->b, ct, body->nparams, body->params);
+        if (inst->op == IR_BUILD && n) {
+            ct = irb_index(&t->b, ct, n, at);
             when = ct_element(ct, when);
-            if (results[i].mask) when = masked(t, when, &results[i], body);
+            if (results[i].mask) when = masked(t, when, &results[i], n, at);
         }
         ct_add(t, yields[i], ct, when);
     }
 }
 
-static IrInst *reverse_space(Transposer *t, IrInst *inst, const Ct *results) {
+/* The transpose of one iteration, that of the indices AT. */
+static void reverse_iteration(Transposer *t, IrInst *inst, const Ct *results,
+                              IrValue *const *at) {
     const IrRegion *from = inst->regions[0], *around = t->region;
-    uint32_t n = (uint32_t)inst->imm;
-    IrValue **sizes = ARENA_ARRAY(t->ad->arena, IrValue *, n);
     IrValue *outer_tape = t->tape;
-    for (uint32_t i = 0; i < n; i++) sizes[i] = now_of(t, inst->operands[i]);
-    IrInst *build = irb_build(&t->b, n, sizes, 0, NULL, 0, NULL);
-    IrRegion *body = build->regions[0];
-    IrBuilder outer = t->b;
-    irb_at_end(&t->b, body);
-    for (uint32_t i = 0; i < n; i++) {
-        body->params[i]->name = from->params[i]->name;
-        t->now[from->params[i]->id] = body->params[i];
+    for (uint32_t i = 0; i < from->nparams; i++) {
+        at[i]->name = from->params[i]->name;
+        t->now[from->params[i]->id] = at[i];
     }
     t->tape = NULL;
     reverse_begin(t, plan_scope(t->plan, from));
     t->region = from;
-    seed_yields(t, inst, results, body);
+    seed_yields(t, inst, results, at);
     t->region = around;
     reverse_region(t, from);
+    t->tape = outer_tape;
+}
+
+static IrInst *reverse_space(Transposer *t, IrInst *inst, const Ct *results) {
+    uint32_t n = (uint32_t)inst->imm;
+    IrValue **sizes = ARENA_ARRAY(t->ad->arena, IrValue *, n);
+    for (uint32_t i = 0; i < n; i++) sizes[i] = now_of(t, inst->operands[i]);
+    IrInst *build = irb_build(&t->b, n, sizes, 0, NULL, 0, NULL);
+    IrBuilder outer = t->b;
+    irb_at_end(&t->b, build->regions[0]);
+    reverse_iteration(t, inst, results, build->regions[0]->params);
     irb_yield(&t->b, 0, NULL);
     t->b = outer;
-    t->tape = outer_tape;
     return build;
+}
+
+static void take_tapes(Transposer *t, const Targets *targets, IrValue **values) {
+    for (uint32_t i = 0; i < targets->tapes.len; i++)
+        values[i] = ct_value(t, targets->tapes.at[i]);
+}
+
+static void set_tapes(Transposer *t, const Targets *targets, IrValue *const *values) {
+    for (uint32_t i = 0; i < targets->tapes.len; i++)
+        t->ct[targets->tapes.at[i]->id] = (Ct){.value = values[i]};
+}
+
+/* The same in order, for a region that pulls tapes from outside: their cotangents, which are sums of
+   tapes, go from one iteration to the next.  AT: the indices of the first DEPTH dimensions. */
+static void reverse_in_order(Transposer *t, IrInst *inst, const Ct *results, const Targets *targets,
+                             uint32_t depth, IrValue **at) {
+    uint32_t n = targets->tapes.len;
+    IrValue **values = ARENA_ARRAY(t->ad->arena, IrValue *, n);
+    if (depth == (uint32_t)inst->imm) {
+        reverse_iteration(t, inst, results, at);
+        return;
+    }
+    take_tapes(t, targets, values);
+    IrInst *loop = irb_loop(&t->b, now_of(t, inst->operands[depth]), n, values, false);
+    IrBuilder outer = t->b;
+    irb_at_end(&t->b, loop->regions[0]);
+    at[depth] = loop->regions[0]->params[0];
+    set_tapes(t, targets, loop->regions[0]->params + 1);
+    reverse_in_order(t, inst, results, targets, depth + 1, at);
+    take_tapes(t, targets, values);
+    irb_yield(&t->b, n, values);
+    t->b = outer;
+    set_tapes(t, targets, loop->results);
+}
+
+/* NULL: in order. */
+static IrInst *reverse_all(Transposer *t, IrInst *inst, const Ct *results,
+                           const Targets *targets) {
+    IrValue *at[IR_MAX_RANK];
+    if (!targets->tapes.len) return reverse_space(t, inst, results);
+    reverse_in_order(t, inst, results, targets, 0, at);
+    return NULL;
 }
 
 /* Does the transpose of what made LINEAR, a map, have loops, so that it pays to know which of its
@@ -86,7 +131,7 @@ static bool has_dear_maker(const Transposer *t, const IrValue *linear) {
    conditions, given by BUILD and by WITH round it: the others are absent. */
 static IrValue *mask_of(Transposer *t, const Additions *added, const IrValue *linear, IrInst *build,
                         IrInst *with) {
-    if (!added->branch || added->n != 1 || !has_dear_maker(t, linear)) return NULL;
+    if (!added->branch || added->n != 1 || !build || !has_dear_maker(t, linear)) return NULL;
     const IrInst *branch = added->branch->owner;
     IrValue *counts = now_of(t, branch->operands[0]);
     IrBuilder b = {0};
@@ -106,6 +151,14 @@ static When given_by(const Additions *added, When old, const IrValue *value) {
     return when;
 }
 
+/* What the tapes of cotangents have become, which iterations need not have pulled. */
+static void give_tapes(Transposer *t, const Targets *targets, IrValue *const *values) {
+    for (uint32_t i = 0; i < targets->tapes.len; i++) {
+        t->ct[targets->tapes.at[i]->id] = (Ct){0};
+        ct_add_given(t, targets->tapes.at[i], values[i]);
+    }
+}
+
 void transpose_parallel(Transposer *t, IrInst *inst) {
     Targets targets = {.t = t};
     Ct *results = ARENA_ARRAY(t->ad->arena, Ct, inst->nresults);
@@ -116,9 +169,14 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
         if (results[i].value)
             ct_add(t, inst->operands[(uint32_t)inst->imm + i], results[i].value, results[i].when);
     ad_linear_captures(t->mixed, inst, add_target, &targets);
-    uint32_t n = targets.linear.len;
+    uint32_t n = targets.linear.len, ntapes = targets.tapes.len;
+    IrValue **tapes = ARENA_ARRAY(t->ad->arena, IrValue *, ntapes);
+    IrType *types = ARENA_ARRAY(t->ad->arena, IrType, ntapes);
+    for (uint32_t i = 0; i < ntapes; i++) types[i] = ir_tape(t->b.module);
     if (n == 0) {
-        reverse_space(t, inst, results);
+        reverse_all(t, inst, results, &targets);
+        take_tapes(t, &targets, tapes);
+        give_tapes(t, &targets, tapes);
     } else {
         IrValue **inits = ARENA_ARRAY(t->ad->arena, IrValue *, n);
         bool *is_new = ARENA_ARRAY(t->ad->arena, bool, n);
@@ -131,15 +189,17 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
             added[i] = (Additions){.inst = inst, .guards = t->guards};
             inits[i] = ct_value(t, targets.linear.at[i]);
         }
-        IrInst *with = irb_with_acc(&t->b, n, inits, 0, NULL);
+        IrInst *with = irb_with_acc(&t->b, n, inits, ntapes, types);
         IrBuilder outer = t->b;
         irb_at_end(&t->b, with->regions[0]);
         for (uint32_t i = 0; i < n; i++)
             t->ct[targets.linear.at[i]->id] =
                 (Ct){.value = with->regions[0]->params[i], .is_acc = true, .additions = &added[i]};
-        IrInst *build = reverse_space(t, inst, results);
-        irb_yield(&t->b, 0, NULL);
+        IrInst *build = reverse_all(t, inst, results, &targets);
+        take_tapes(t, &targets, tapes);
+        irb_yield(&t->b, ntapes, tapes);
         t->b = outer;
+        give_tapes(t, &targets, with->results + n);
         for (uint32_t i = 0; i < n; i++) {
             const IrValue *linear = targets.linear.at[i];
             Ct *ct = &t->ct[linear->id];
@@ -149,6 +209,7 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
         }
     }
     vec_free(&targets.linear);
+    vec_free(&targets.tapes);
     bitset_free(&targets.seen);
 }
 

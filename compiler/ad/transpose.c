@@ -69,38 +69,8 @@ When ct_either(Transposer *t, When a, When b) {
 
 IrValue *ct_sum(Transposer *t, IrValue *a, IrValue *b) {
     if (a->type->kind == IR_T_ARRAY) return irb_elementwise(&t->b, IR_ADD, a, b);
+    if (a->type->kind == IR_T_TAPE) return irb_tape_sum(&t->b, a, b);
     return irb_binary(&t->b, IR_ADD, a, b);
-}
-
-typedef struct More {
-    IrValue *tape;
-    struct More *next;
-} More;
-
-/* A tape that is pulled several times.  What filled it is transposed once for each. */
-static void add_more(Transposer *t, const IrValue *linear, IrValue *tape) {
-    if (ad_home(linear) != t->region || !linear->def) {
-        ad_report(
-            t->ad, DIAG_NOT_IMPLEMENTED, t->b.pos,
-            "a derivative through a tape from outside that is pulled more than once here is not "
-            "implemented yet");
-        return;
-    }
-    More *more = ARENA_NEW(t->ad->arena, More);
-    *more = (More){tape, map_getp(&t->more, linear)};
-    map_setp(&t->more, linear, more);
-}
-
-/* The next cotangent of a tape that INST gave; false: no more. */
-static bool take_more(Transposer *t, const IrInst *inst) {
-    for (uint32_t i = 0; i < inst->nresults; i++) {
-        More *more = map_getp(&t->more, inst->results[i]);
-        if (!more) continue;
-        map_setp(&t->more, inst->results[i], more->next);
-        t->ct[inst->results[i]->id] = (Ct){.value = more->tape};
-        return true;
-    }
-    return false;
 }
 
 void ct_add(Transposer *t, IrValue *linear, IrValue *value, When when) {
@@ -117,8 +87,6 @@ void ct_add(Transposer *t, IrValue *linear, IrValue *value, When when) {
     } else if (!ct->value) {
         ct->value = value;
         ct->when = when;
-    } else if (value->type->kind == IR_T_TAPE) {
-        add_more(t, linear, value);
     } else {
         ct->value = ct_sum(t, ct->value, value);
         ct->when = ct_either(t, ct->when, when);
@@ -323,14 +291,9 @@ static bool is_zero_inst(const Transposer *t, const IrInst *inst) {
 void reverse_region(Transposer *t, const IrRegion *region) {
     const IrRegion *outer = t->region;
     for (IrInst *inst = region->last; inst; inst = inst->prev) {
-        IrValue *tape = t->tape;
         if (inst->op == IR_YIELD || !has_linear(t->mixed, inst) || is_zero_inst(t, inst)) continue;
         t->region = region;
         transpose_inst(t, inst);
-        while (take_more(t, inst)) {
-            t->tape = tape;
-            transpose_inst(t, inst);
-        }
     }
     t->region = outer;
 }

@@ -343,6 +343,25 @@ IrInst *irb_tape_pop(IrBuilder *b, IrValue *tape, uint32_t n, const IrType *type
     return pop;
 }
 
+IrValue *irb_tape_push_typed(IrBuilder *b, IrValue *tape, uint32_t n, IrValue *const *values) {
+    IrValue *pushed = irb_tape_push(b, tape, n, values);
+    pushed->def->flags |= IR_TAPE_TYPED;
+    return pushed;
+}
+
+IrInst *irb_tape_pop_typed(IrBuilder *b, IrValue *tape, uint32_t n, const IrType *types) {
+    IrInst *pop = irb_tape_pop(b, tape, n, types);
+    pop->flags |= IR_TAPE_TYPED;
+    return pop;
+}
+
+IrValue *irb_tape_sum(IrBuilder *b, IrValue *x, IrValue *y) {
+    IrValue *both[] = {ir_resolve(x), ir_resolve(y)};
+    for (int i = 0; i < 2; i++)
+        if (both[i]->def && both[i]->def->op == IR_TAPE_NEW) return both[1 - i];
+    return one(b, IR_TAPE_SUM, 2, both, ir_tape(b->module));
+}
+
 void irb_check(IrBuilder *b, IrValue *cond, uint32_t error, const char *text, uint32_t n,
                IrValue *const *args) {
     if (is_const(cond, 1)) return;

@@ -38,6 +38,7 @@ typedef struct IrFrame {
 struct IrTapeCell {
     uint32_t refs;
     IrTapeCell *below;
+    const IrInst *pushed; /* the TAPE_PUSH */
     uint32_t n;
     IrDatum values[];
 };
@@ -59,7 +60,9 @@ void ir_datum_set_lane(IrDatum lanes, uint32_t k, IrDatum value);
 IrArray *ir_array_own(IrDatum *datum);
 /* COUNT elements from FROM + AT_FROM to INTO + AT. */
 void ir_array_copy(IrArray *into, int64_t at, const IrArray *from, int64_t at_from, int64_t count);
-IrTapeCell *ir_tape_push(IrDatum *tape, uint32_t n); /* takes over *TAPE */
+IrTapeCell *ir_tape_push(IrDatum *tape, const IrInst *push); /* takes over *TAPE */
+/* SUM: that of two tapes, the caller's.  False: they are not alike. */
+bool ir_tape_sum(const IrTapeCell *x, const IrTapeCell *y, IrTapeCell **sum);
 
 /* ---- interp.c ---- */
 /* An operand, which stays where it is. */

@@ -104,13 +104,67 @@ IrArray *ir_array_own(IrDatum *datum) {
     return array;
 }
 
-IrTapeCell *ir_tape_push(IrDatum *tape, uint32_t n) {
+IrTapeCell *ir_tape_push(IrDatum *tape, const IrInst *push) {
+    uint32_t n = push->noperands - 1;
     IrTapeCell *cell = memory_zeroed(1, sizeof *cell + n * sizeof cell->values[0]);
+    cell->pushed = push;
     cell->refs = 1;
     cell->n = n;
     cell->below = tape->as.tape;
     *tape = (IrDatum){0};
     return cell;
+}
+
+/* X + Y, of the types that may be pushed with IR_TAPE_TYPED; SUM is the caller's. */
+static bool add_data(IrDatum x, IrDatum y, IrType type, IrDatum *sum) {
+    if (type->kind == IR_T_TAPE) {
+        *sum = (IrDatum){IR_D_TAPE, {.tape = NULL}};
+        return ir_tape_sum(x.as.tape, y.as.tape, &sum->as.tape);
+    }
+    IrDatum both[] = {x, y};
+    if (type->kind == IR_T_SCALAR)
+        return ir_eval_datum(IR_ADD, type->scalar, type->scalar, 0, both, 2, sum);
+    const IrArray *a = x.as.array, *b = y.as.array;
+    if (a->rank != b->rank || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) != 0)
+        return false;
+    *sum = ir_datum_array(a->scalar, a->rank, a->dims);
+    for (int64_t i = 0; i < a->count; i++) {
+        IrDatum terms[] = {ir_array_get(a, i), ir_array_get(b, i)}, element;
+        ir_eval_datum(IR_ADD, a->scalar, a->scalar, 0, terms, 2, &element);
+        ir_array_set(sum->as.array, i, element);
+        ir_datum_drop(&terms[0]);
+        ir_datum_drop(&terms[1]);
+        ir_datum_drop(&element);
+    }
+    return true;
+}
+
+static bool are_alike(const IrTapeCell *x, const IrTapeCell *y) {
+    const IrInst *a = x->pushed, *b = y->pushed;
+    if (!(a->flags & b->flags & IR_TAPE_TYPED) || x->n != y->n) return false;
+    for (uint32_t i = 0; i < x->n; i++) {
+        IrType s = a->operands[i + 1]->type, t = b->operands[i + 1]->type;
+        if (s->kind != t->kind || s->scalar != t->scalar || s->rank != t->rank) return false;
+    }
+    return true;
+}
+
+/* Where the tape with that value goes on, from the topmost to the lowest entry: no recursion. */
+bool ir_tape_sum(const IrTapeCell *x, const IrTapeCell *y, IrTapeCell **sum) {
+    IrTapeCell **place = sum;
+    for (; x && y; x = x->below, y = y->below) {
+        IrDatum none = {IR_D_TAPE, {.tape = NULL}};
+        if (!are_alike(x, y)) return false;
+        IrTapeCell *cell = *place = ir_tape_push(&none, x->pushed);
+        for (uint32_t i = 0; i < x->n; i++)
+            if (!add_data(x->values[i], y->values[i], x->pushed->operands[i + 1]->type,
+                          &cell->values[i]))
+                return false;
+        place = &cell->below;
+    }
+    *place = (IrTapeCell *)(x ? x : y);
+    if (*place) (*place)->refs++;
+    return true;
 }
 
 /* ---- elements ---- */

@@ -284,7 +284,7 @@ static bool run_with_acc(IrFrame *frame, const IrInst *inst) {
 
 static bool run_push(IrFrame *frame, const IrInst *inst) {
     IrDatum tape = ir_take(frame, inst, 0);
-    IrTapeCell *cell = ir_tape_push(&tape, inst->noperands - 1);
+    IrTapeCell *cell = ir_tape_push(&tape, inst);
     for (uint32_t i = 1; i < inst->noperands; i++) cell->values[i - 1] = ir_take(frame, inst, i);
     return ir_give(frame, inst, 0, (IrDatum){IR_D_TAPE, {.tape = cell}});
 }
@@ -312,10 +312,19 @@ static bool run_empty(IrFrame *frame, const IrInst *inst) {
     return ir_give(frame, inst, 0, empty);
 }
 
+static bool run_sum(IrFrame *frame, const IrInst *inst) {
+    IrDatum x = ir_peek(frame, inst, 0), y = ir_peek(frame, inst, 1);
+    IrTapeCell *sum = NULL;
+    if (!ir_tape_sum(x.as.tape, y.as.tape, &sum))
+        return ir_invalid(frame, inst, "the tapes are not alike");
+    return ir_give(frame, inst, 0, (IrDatum){IR_D_TAPE, {.tape = sum}});
+}
+
 static bool run_pop(IrFrame *frame, const IrInst *inst) {
     IrDatum tape = ir_datum_share(ir_peek(frame, inst, 0));
     const IrTapeCell *cell = tape.as.tape;
     bool ok = cell && cell->n == inst->nresults - 1;
+    ok = ok && !((cell->pushed->flags ^ inst->flags) & IR_TAPE_TYPED);
     for (uint32_t i = 0; ok && i < cell->n; i++)
         ok = kind_fits(cell->values[i], inst->results[i + 1]->type);
     if (!ok) ir_invalid(frame, inst, cell ? "something else was pushed" : "the tape is empty");
@@ -359,6 +368,7 @@ static bool run_inst(IrFrame *frame, const IrInst *inst) {
     case IR_TAPE_PUSH: return run_push(frame, inst);
     case IR_TAPE_POP: return run_pop(frame, inst);
     case IR_TAPE_EMPTY: return run_empty(frame, inst);
+    case IR_TAPE_SUM: return run_sum(frame, inst);
     case IR_CHECK: return ir_run_check(frame, inst);
     case IR_CHECK_INDEX: return ir_run_check_index(frame, inst);
     case IR_FAIL: return ir_run_fail(frame, inst);

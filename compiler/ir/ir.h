@@ -70,6 +70,9 @@ enum { IR_CALL_AHEAD = 1 };
 /* Flag of TAPE_PUSH: arrays are copied onto the tape.  Without it the tape may hold the block of an
    array, until its own end: for what is pushed and popped many times that would be too long. */
 enum { IR_TAPE_COPIES = 1 };
+/* Flag of TAPE_PUSH, and of the TAPE_POP that reads it: what is pushed are floats, arrays of them and
+   tapes, and their types go onto the tape with them, for TAPE_SUM.  Tangents and cotangents. */
+enum { IR_TAPE_TYPED = 2 };
 
 typedef enum IrTypeKind { IR_T_SCALAR, IR_T_ARRAY, IR_T_STR, IR_T_ACC, IR_T_TAPE } IrTypeKind;
 
@@ -340,6 +343,10 @@ IrValue *irb_tape_new(IrBuilder *b);
 IrValue *irb_tape_empty(IrBuilder *b, IrValue *tape); /* folded where it is known */
 IrValue *irb_tape_push(IrBuilder *b, IrValue *tape, uint32_t n, IrValue *const *values);
 IrInst *irb_tape_pop(IrBuilder *b, IrValue *tape, uint32_t n, const IrType *types);
+/* The same for what TAPE_SUM can add. */
+IrValue *irb_tape_push_typed(IrBuilder *b, IrValue *tape, uint32_t n, IrValue *const *values);
+IrInst *irb_tape_pop_typed(IrBuilder *b, IrValue *tape, uint32_t n, const IrType *types);
+IrValue *irb_tape_sum(IrBuilder *b, IrValue *x, IrValue *y);
 void irb_check(IrBuilder *b, IrValue *cond, uint32_t error, const char *text, uint32_t n,
                IrValue *const *args);
 void irb_check_index(IrBuilder *b, IrValue *i, IrValue *n, const char *name);

@@ -228,6 +228,7 @@ static void parse_flag_words(IrParser *p, Draft *d, char part) {
     if (part == 'C' && ir_take_word(p, "ta")) d->inst.flags |= IR_CONTRACT_TA;
     if (part == 'C' && ir_take_word(p, "tb")) d->inst.flags |= IR_CONTRACT_TB;
     if (part == 'B' && ir_take_word(p, "copies")) d->inst.flags |= IR_TAPE_COPIES;
+    if (part == 'B' && ir_take_word(p, "typed")) d->inst.flags |= IR_TAPE_TYPED;
 }
 
 static void parse_part(IrParser *p, Draft *d, char part) {

@@ -195,6 +195,7 @@ static void print_flag_words(Cursor *c, char part) {
     if (part == 'C' && (flags & IR_CONTRACT_TA)) strbuf_add(c->out, "ta ");
     if (part == 'C' && (flags & IR_CONTRACT_TB)) strbuf_add(c->out, "tb ");
     if (part == 'B' && (flags & IR_TAPE_COPIES)) strbuf_add(c->out, "copies ");
+    if (part == 'B' && (flags & IR_TAPE_TYPED)) strbuf_add(c->out, "typed ");
     if (part == 'Q')
         strbuf_add(c->out, flags <= IR_ARGMAX ? ir_reduce_name((IrReduce)flags) : "none");
 }

@@ -19,7 +19,8 @@ const char *ir_syntax(IrOp op) {
     case IR_ASSIGN: return "A start H step H, A";
     case IR_TRANSPOSE: return "A P";
     case IR_CONTRACT: return "C R";
-    case IR_TAPE_PUSH: return "B R";
+    case IR_TAPE_PUSH:
+    case IR_TAPE_POP: return "B R";
     case IR_CHECK: return "G T R";
     case IR_CHECK_INDEX:
     case IR_RUNTIME: return "T R";

@@ -552,12 +552,31 @@ static bool is_tape(Verifier *v, const IrInst *inst, IrType type, const char *wh
     return ir_need(v, inst, type->kind == IR_T_TAPE, "%s 0 is no tape", what);
 }
 
+/* Typed entries hold what can be added. */
+static bool can_be_added(Verifier *v, const IrInst *inst) {
+    bool is_push = inst->op == IR_TAPE_PUSH;
+    uint32_t n = is_push ? inst->noperands : inst->op == IR_TAPE_POP ? inst->nresults : 0;
+    for (uint32_t i = 1; i < n && (inst->flags & IR_TAPE_TYPED); i++) {
+        IrType type = is_push ? type_of(inst, i) : inst->results[i]->type;
+        if (!ir_need(v, inst, ir_is_float(type) || type->kind == IR_T_TAPE,
+                     "value %u is no float", i))
+            return false;
+    }
+    return true;
+}
+
 static bool verify_tape(Verifier *v, const IrInst *inst) {
     uint32_t in = inst->op == IR_TAPE_NEW ? 0 : inst->op == IR_TAPE_POP ? 1 : inst->noperands;
     uint32_t out = inst->op == IR_TAPE_POP ? inst->nresults : 1;
     return (inst->op == IR_TAPE_NEW ||
             (at_least(v, inst, 1) && is_tape(v, inst, type_of(inst, 0), "operand"))) &&
            ir_need(v, inst, inst->nresults >= 1, "has no result") && counts(v, inst, in, out) &&
+           is_tape(v, inst, inst->results[0]->type, "result") && can_be_added(v, inst);
+}
+
+static bool verify_tape_sum(Verifier *v, const IrInst *inst) {
+    return counts(v, inst, 2, 1) && is_tape(v, inst, type_of(inst, 0), "operand") &&
+           is_tape(v, inst, type_of(inst, 1), "operand") &&
            is_tape(v, inst, inst->results[0]->type, "result");
 }
 
@@ -648,6 +667,7 @@ bool ir_verify_op(Verifier *v, const IrInst *inst) {
     case IR_TAPE_PUSH:
     case IR_TAPE_POP: return verify_tape(v, inst);
     case IR_TAPE_EMPTY: return verify_tape_empty(v, inst);
+    case IR_TAPE_SUM: return verify_tape_sum(v, inst);
     case IR_CHECK: return verify_check(v, inst);
     case IR_CHECK_INDEX: return counts(v, inst, 2, 0) && operands_i64(v, inst, 0, 2);
     case IR_FAIL: return verify_fail(v, inst);

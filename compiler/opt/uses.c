@@ -49,8 +49,8 @@ bool opt_speculatable(const IrInst *inst) {
     if (!info->pure || info->terminator) return false;
     switch (inst->op) {
     case IR_INDEX: case IR_SLICE: case IR_UPDATE: case IR_ASSIGN: case IR_CALL: case IR_LOOP:
-    case IR_TAPE_NEW: case IR_TAPE_PUSH: case IR_TAPE_POP: case IR_WITH_ACC: case IR_RESHAPE:
-    case IR_ASSUME: return false;
+    case IR_TAPE_NEW: case IR_TAPE_PUSH: case IR_TAPE_POP: case IR_TAPE_SUM: case IR_WITH_ACC:
+    case IR_RESHAPE: case IR_ASSUME: return false;
     case IR_DIV: case IR_MOD: case IR_REM: return divisor_known(inst);
     case IR_POWI: return ir_scalar_float(inst->results[0]->type->scalar);
     case IR_SHL: case IR_SHR: return false;

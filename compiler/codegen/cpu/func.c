@@ -215,6 +215,7 @@ static void gen_inst(Fn *f, const IrInst *inst) {
     case IR_TAPE_PUSH: gen_tape_push(f, inst); break;
     case IR_TAPE_POP: gen_tape_pop(f, inst); break;
     case IR_TAPE_EMPTY: gen_tape_empty(f, inst); break;
+    case IR_TAPE_SUM: gen_tape_sum(f, inst); break;
     case IR_CHECK: gen_check(f, inst); break;
     case IR_CHECK_INDEX: gen_check_index(f, inst); break;
     case IR_FAIL: gen_fail(f, inst); break;

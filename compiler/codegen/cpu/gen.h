@@ -288,6 +288,7 @@ void gen_tape_new(Fn *f, const IrInst *inst);
 void gen_tape_push(Fn *f, const IrInst *inst);
 void gen_tape_pop(Fn *f, const IrInst *inst);
 void gen_tape_empty(Fn *f, const IrInst *inst);
+void gen_tape_sum(Fn *f, const IrInst *inst);
 /* Writes TAPE's height into the tape itself; the value of a tape at the height that it has. */
 void gen_tape_flush(Fn *f, const Val *tape);
 Val gen_tape_fetch(Fn *f, LLVMValueRef tape);

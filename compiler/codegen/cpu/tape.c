@@ -6,7 +6,8 @@
    each array its sizes and an address.  Where the tape holds the array's block, that is the address
    of the elements; else it is NULL, and the elements stand before, in order, so that the reader,
    coming from above, knows the sizes first.
-   Arrays read from a tape are views of its memory, or of what it holds. */
+   Arrays read from a tape are views of its memory, or of what it holds.  A tape on a tape is held by it.
+   The last word of a typed entry tells the runtime what it holds (see adl__tape_sum). */
 #include "codegen/cpu/gen.h"
 
 #include "runtime/layout.h"
@@ -85,6 +86,28 @@ void gen_tape_empty(Fn *f, const IrInst *inst) {
     gen_set_scalar(f, inst->results[0], phi);
 }
 
+void gen_tape_sum(Fn *f, const IrInst *inst) {
+    const Val *x = gen_val(f, inst->operands[0]), *y = gen_val(f, inst->operands[1]);
+    LLVMValueRef args[] = {f->context, x->dims[CUR], x->dims[CHUNK], y->dims[CUR], y->dims[CHUNK]};
+    LLVMValueRef sum = gen_runtime(f->g, "adl__tape_sum", args, 5);
+    gen_check_memory(f, sum);
+    gen_set(f, inst->results[0], gen_tape_fetch(f, sum));
+}
+
+/* What a typed entry with N values of these types ends with. */
+static LLVMValueRef types_of(Fn *f, uint32_t n, IrValue *const *values) {
+    char *text = ARENA_ARRAY(f->g->plan->arena, char, 3 * n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        IrType type = ir_resolve(values[i])->type;
+        bool is_tape = type->kind == IR_T_TAPE;
+        char kind = ir_scalar_base(type->scalar) == IR_F32 ? ADL_TAPE_F32 : ADL_TAPE_F64;
+        text[3 * i] = is_tape ? ADL_TAPE_TAPE : kind;
+        text[3 * i + 1] = is_tape ? 1 : (char)ir_scalar_lanes(type->scalar);
+        text[3 * i + 2] = (char)(1 + (type->kind == IR_T_ARRAY ? type->rank : 0));
+    }
+    return gen_text(f->g, text, 3 * n);
+}
+
 /* ---- writing ---- */
 
 /* Room for BYTES (a multiple of 8): its address; *TAPE is the tape above it. */
@@ -134,6 +157,7 @@ static LLVMValueRef array_bytes(Fn *f, const Val *val, IrType type) {
    that it is popped with. */
 static uint32_t fixed_words(IrType type) {
     if (type->kind == IR_T_ARRAY) return type->rank + 1;
+    if (type->kind == IR_T_TAPE) return ADL_TAPE_WORDS;
     return type->kind == IR_T_SCALAR ? (ir_scalar_bytes(type->scalar) + 7) / 8 : 1;
 }
 
@@ -153,6 +177,10 @@ static uint32_t write_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrVa
     for (uint32_t k = 0; type->kind == IR_T_ARRAY && k < type->rank; k++)
         write_word(f, entry, word++, val->dims[k]);
     if (type->kind == IR_T_ARRAY) write_word(f, entry, word++, address);
+    if (type->kind == IR_T_TAPE) {
+        write_word(f, entry, word++, val->at);
+        for (uint32_t k = 0; k < 3; k++) write_word(f, entry, word++, val->dims[k]);
+    }
     return word;
 }
 
@@ -195,10 +223,15 @@ void gen_tape_push(Fn *f, const IrInst *inst) {
     Emit *e = f->e;
     Val tape = *gen_val(f, inst->operands[0]);
     LLVMValueRef *addresses = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, inst->noperands);
-    uint32_t words = 0, word = 0;
+    bool typed = inst->flags & IR_TAPE_TYPED;
+    uint32_t words = typed, word = 0;
     for (uint32_t i = 1; i < inst->noperands; i++) {
         const IrValue *value = ir_resolve(inst->operands[i]);
         words += fixed_words(value->type);
+        if (value->type->kind == IR_T_TAPE) {
+            LLVMValueRef args[] = {f->context, tape.at, gen_val(f, value)->at};
+            gen_check_status(f, gen_runtime(f->g, "adl__tape_keep_tape", args, 3));
+        }
         if (value->type->kind != IR_T_ARRAY) continue;
         addresses[i] = push_array(f, inst, &tape, gen_val(f, value), value->type);
     }
@@ -206,6 +239,8 @@ void gen_tape_push(Fn *f, const IrInst *inst) {
         LLVMValueRef entry = reserve(f, &tape, gen_int(e, 8 * (int64_t)words));
         for (uint32_t i = 1; i < inst->noperands; i++)
             word = write_fixed(f, entry, word, ir_resolve(inst->operands[i]), addresses[i]);
+        if (typed)
+            write_word(f, entry, word, types_of(f, inst->noperands - 1, inst->operands + 1));
     }
     gen_set(f, inst->results[0], tape);
 }
@@ -259,6 +294,12 @@ static uint32_t read_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrVal
         gen_set_scalar(f, result, emit_from_memory(e, type->scalar, x));
         return word + fixed_words(type);
     }
+    if (type->kind == IR_T_TAPE) {
+        for (uint32_t k = 0; k < ADL_TAPE_WORDS; k++)
+            dims[k] = read_word(f, e->ptr, entry, word++);
+        gen_set(f, result, tape_val(f, dims[0], dims[1], dims[2], dims[3]));
+        return word;
+    }
     for (uint32_t k = 0; k < type->rank; k++) dims[k] = read_word(f, e->i64, entry, word++);
     gen_set(f, result,
             (Val){.at = read_word(f, e->ptr, entry, word++),
@@ -271,7 +312,7 @@ static uint32_t read_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrVal
 void gen_tape_pop(Fn *f, const IrInst *inst) {
     Emit *e = f->e;
     Val tape = *gen_val(f, inst->operands[0]);
-    uint32_t words = 0, word = 0;
+    uint32_t words = inst->flags & IR_TAPE_TYPED ? 1 : 0, word = 0;
     for (uint32_t i = 1; i < inst->nresults; i++) words += fixed_words(inst->results[i]->type);
     LLVMValueRef entry = emit_null(e);
     if (words) entry = back(f, &tape, gen_int(e, 8 * (int64_t)words));
