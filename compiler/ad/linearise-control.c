@@ -246,12 +246,69 @@ static IrValue *one_if(Lin *l, IrValue *condition, IrScalar type) {
     return irb_select(l->b, condition, irb_scalar_const(l->b, type, 0, 1), irb_zero(l->b, type));
 }
 
-/* 1 if VALUE ties with what was FOUND, and its tangent if it does, else zeros. */
+/* Opens a map over the elements of LIKE, an array, that gives N values: the last one a tangent, those
+   before it not. */
+static IrInst *open_elements(Lin *l, IrValue *like, uint32_t n) {
+    IrValue *sizes[IR_MAX_RANK];
+    IrType types[2], elem = ir_scalar(l->b->module, like->type->scalar);
+    for (uint32_t i = 0; i < n; i++) types[i] = i + 1 < n ? elem : tangent_type(l, elem);
+    for (uint32_t k = 0; k < like->type->rank; k++) sizes[k] = irb_dim(l->b, like, k);
+    return irb_build(l->b, like->type->rank, sizes, n, types, 0, NULL);
+}
+
+static void mark_elements(Lin *l, IrValue *tangent, IrValue *like) {
+    map_setp(&l->mixed->partners, mark_linear(l, tangent), like);
+}
+
+static void close_elements(Lin *l, IrInst *map, IrBuilder outer, IrValue *like,
+                           IrValue *const *values) {
+    irb_yield(l->b, map->nresults, values);
+    *l->b = outer;
+    mark_elements(l, map->results[map->nresults - 1], like);
+}
+
+/* Element of an array in MAP's body; NULL of NULL. */
+static IrValue *element(Lin *l, const IrInst *map, IrValue *array) {
+    const IrRegion *body = map->regions[0];
+    return array ? irb_index(l->b, array, body->nparams, body->params) : NULL;
+}
+
+static IrValue *linear_element(Lin *l, const IrInst *map, IrValue *array) {
+    return array ? mark_linear(l, element(l, map, array)) : NULL;
+}
+
+/* 1 if V ties with what was FOUND, and its tangent DV if it does, else zeros. */
+static void tied(Lin *l, IrValue *v, IrValue *dv, IrValue *found, IrValue **out) {
+    IrValue *is_tied = ties(l, v, found), *part = linear_select(l, is_tied, dv, NULL);
+    out[0] = one_if(l, is_tied, found->type->scalar);
+    out[1] = part ? part : linear_zero(l, found);
+}
+
 static void put_tied(Lin *l, const IrValue *value, IrValue *found, Values *values) {
-    IrValue *tied = ties(l, primal_of(l, value), found);
-    put(values, one_if(l, tied, found->type->scalar));
-    IrValue *part = linear_select(l, tied, tangent_of(l, value), NULL);
-    put(values, part ? part : linear_zero(l, found));
+    IrValue *v = primal_of(l, value), *dv = tangent_of(l, value), *out[2];
+    if (found->type->rank) {
+        IrInst *map = open_elements(l, found, 2);
+        IrBuilder outer = enter(l, map->regions[0]);
+        tied(l, element(l, map, v), linear_element(l, map, dv), element(l, map, found), out);
+        close_elements(l, map, outer, found, out);
+        out[0] = map->results[0];
+        out[1] = map->results[1];
+    } else {
+        tied(l, v, dv, found, out);
+    }
+    put(values, out[0]);
+    put(values, out[1]);
+}
+
+/* The tangent SUM over COUNT, of arrays like FOUND element by element. */
+static IrValue *mean_of_tied(Lin *l, IrValue *sum, IrValue *count, IrValue *found) {
+    if (!found->type->rank) return linear_div(l, mark_linear(l, sum), count);
+    mark_elements(l, sum, found);
+    IrInst *map = open_elements(l, found, 1);
+    IrBuilder outer = enter(l, map->regions[0]);
+    IrValue *mean = linear_div(l, linear_element(l, map, sum), element(l, map, count));
+    close_elements(l, map, outer, found, &mean);
+    return map->results[0];
 }
 
 /* MIN, MAX: (sum of the tangents of those tied) / (number of those tied), in one more reduction. */
@@ -270,7 +327,28 @@ static IrValue *extremum_tangent(Lin *l, IrInst *inst, uint32_t result, IrValue 
     put_tied(l, inst->regions[0]->last->operands[result], found, &values);
     irb_yield(l->b, values.n, values.at);
     *l->b = outer;
-    return linear_div(l, mark_linear(l, sum->results[1]), sum->results[0]);
+    return mean_of_tied(l, sum->results[1], sum->results[0], found);
+}
+
+/* P, a product so far and its tangent, times V with tangent DV. */
+static void times(Lin *l, IrValue *const *p, IrValue *v, IrValue *dv, IrValue **out) {
+    out[0] = irb_binary(l->b, IR_MUL, p[0], v);
+    out[1] = linear_add(l, linear_mul(l, p[1], v), linear_mul(l, dv, p[0]));
+}
+
+static void times_elements(Lin *l, IrValue *const *p, IrValue *v, IrValue *dv, IrValue **out) {
+    IrInst *map = open_elements(l, v, 2);
+    IrBuilder outer = enter(l, map->regions[0]);
+    IrValue *q[] = {element(l, map, p[0]), linear_element(l, map, p[1])};
+    times(l, q, element(l, map, v), linear_element(l, map, dv), out);
+    close_elements(l, map, outer, map->results[0], out);
+    out[0] = map->results[0];
+    out[1] = map->results[1];
+}
+
+static void mark_product(Lin *l, IrValue *const *p) {
+    if (p[0]->type->rank) mark_elements(l, p[1], p[0]);
+    else mark_linear(l, p[1]);
 }
 
 /* PROD: a nest of loops that carries the product so far and its tangent, P; no division. */
@@ -279,22 +357,23 @@ static void linearise_product(Lin *l, IrInst *inst, uint32_t result, uint32_t de
     uint32_t n = (uint32_t)inst->imm;
     if (depth == n) {
         linearise_region(l, inst->regions[0]);
-        IrValue *yield = inst->regions[0]->last->operands[result], *v = primal_of(l, yield);
-        out[0] = irb_binary(l->b, IR_MUL, p[0], v);
-        out[1] = linear_add(l, linear_mul(l, p[1], v),
-                            linear_mul(l, tangent_of(l, yield), p[0]));
+        IrValue *yield = inst->regions[0]->last->operands[result];
+        IrValue *v = primal_of(l, yield), *dv = tangent_of(l, yield);
+        if (v->type->rank) times_elements(l, p, v, dv, out);
+        else times(l, p, v, dv, out);
         return;
     }
     IrInst *loop = irb_loop(l->b, primal_of(l, inst->operands[depth]), 2, p, false);
     IrValue **params = loop->regions[0]->params;
     set_primal(l, inst->regions[0]->params[depth], params[0]);
-    mark_linear(l, params[2]);
+    mark_product(l, params + 1);
     IrBuilder outer = enter(l, loop->regions[0]);
     linearise_product(l, inst, result, depth + 1, params + 1, out);
     irb_yield(l->b, 2, out);
     *l->b = outer;
     out[0] = loop->results[0];
-    out[1] = mark_linear(l, loop->results[1]);
+    out[1] = loop->results[1];
+    mark_product(l, out);
 }
 
 static IrValue *product_tangent(Lin *l, IrInst *inst, uint32_t result) {
@@ -309,12 +388,6 @@ static void linearise_other(Lin *l, IrInst *inst) {
     for (uint32_t i = 0; i < inst->nresults; i++) {
         IrValue *found = primal_of(l, inst->results[i]), *tangent;
         if (!is_active(l, inst->results[i])) continue;
-        if (found->type->rank) {
-            ad_report(l->ad, DIAG_NOT_IMPLEMENTED, inst->pos,
-                      "the derivative of a '%s' of arrays is not implemented yet",
-                      ir_reduce_name((IrReduce)inst->flags));
-            return;
-        }
         Lin inner = walk_apart(l, inst);
         if (inst->flags == IR_PROD) tangent = product_tangent(&inner, inst, i);
         else tangent = extremum_tangent(&inner, inst, i, found);
