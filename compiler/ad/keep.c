@@ -76,14 +76,15 @@ static void keep_results(Mixed *mixed, IrInst *map, const IrInst *inst, bool sca
 typedef struct Slice {
     Mixed *mixed;
     const IrRegion *body;
-    const IrValue *except; /* is not looked at */
+    const Bitset *except; /* values that are not looked at, by id; may be NULL */
     Bitset values;
     int64_t cost; /* of what was added */
 } Slice;
 
 static void slice_value(IrValue *value, void *data) {
     Slice *s = data;
-    if (is_linear(s->mixed, value) || ad_home(value) != s->body || value == s->except) return;
+    if (is_linear(s->mixed, value) || ad_home(value) != s->body) return;
+    if (s->except && bitset_has(s->except, value->id)) return;
     if (!bitset_add(&s->values, value->id) || !value->def) return;
     int64_t cost = ad_cost_again(s->mixed, value->def);
     if (cost < CUT_INFINITE) s->cost += cost;
@@ -100,27 +101,53 @@ static void slice_needs(Slice *s, const IrRegion *region) {
     }
 }
 
-/* What it costs to have VALUE beside what the transpose of MAP's body needs without it. */
-static int64_t cost_beside(Mixed *mixed, const IrInst *map, IrValue *value) {
-    Slice slice = {.mixed = mixed, .body = map->regions[0], .except = value};
+/* Of MAP's results: the values that it yields, as far as they could be read from there. */
+typedef struct Given {
+    IrValue **values; /* by result; NULL: not this one */
+    Bitset all;       /* their ids */
+    int64_t store;    /* what storing them costs */
+} Given;
+
+/* What it costs to have those values of GIVEN beside what the transpose of MAP's body needs without
+   them. */
+static int64_t cost_beside(Mixed *mixed, const IrInst *map, const Given *given) {
+    Slice slice = {.mixed = mixed, .body = map->regions[0], .except = &given->all};
     slice_needs(&slice, map->regions[0]);
     slice.except = NULL;
     slice.cost = 0;
-    slice_value(value, &slice);
+    for (uint32_t r = 0; r < map->nresults; r++)
+        if (given->values[r]) slice_value(given->values[r], &slice);
     bitset_free(&slice.values);
     return slice.cost;
 }
 
-static void keep_given(Mixed *mixed, const IrInst *map) {
-    const IrInst *yield = map->regions[0]->last;
+static bool can_be_given(const Mixed *mixed, const IrInst *map, uint32_t r) {
+    const IrValue *value = map->regions[0]->last->operands[r];
+    return !map->ints[r] && !is_linear(mixed, value) && value->def && ir_is_float(value->type) &&
+           ad_home(value) == map->regions[0] && !map_hasp(&mixed->kept, value);
+}
+
+/* Keeps result ONE, or all of them that are not kept yet, if that pays. */
+static void keep_if_dear(Mixed *mixed, const IrInst *map, Arena *scratch, int64_t one) {
+    Given given = {.values = ARENA_ARRAY(scratch, IrValue *, map->nresults)};
     for (uint32_t r = 0; r < map->nresults; r++) {
-        IrValue *value = yield->operands[r];
-        if (map->ints[r] || is_linear(mixed, value) || !value->def || !ir_is_float(value->type))
-            continue;
-        if (ad_home(value) != map->regions[0] || map_hasp(&mixed->kept, value)) continue;
-        if (cost_beside(mixed, map, value) >= DEAR * ad_cost_save(value->type))
-            map_setp(&mixed->kept, value, map->results[r]);
+        if ((one >= 0 && r != one) || !can_be_given(mixed, map, r)) continue;
+        given.values[r] = map->regions[0]->last->operands[r];
+        if (bitset_add(&given.all, given.values[r]->id))
+            given.store += ad_cost_save(given.values[r]->type);
     }
+    if (given.store && cost_beside(mixed, map, &given) >= DEAR * given.store)
+        for (uint32_t r = 0; r < map->nresults; r++)
+            if (given.values[r]) map_setp(&mixed->kept, given.values[r], map->results[r]);
+    bitset_free(&given.all);
+}
+
+/* Each by itself, then those that are left together: what they share is dear for none of them. */
+static void keep_given(Mixed *mixed, const IrInst *map) {
+    Arena *scratch = arena_new();
+    for (uint32_t r = 0; r < map->nresults; r++) keep_if_dear(mixed, map, scratch, r);
+    if (map->nresults > 1) keep_if_dear(mixed, map, scratch, -1);
+    arena_free(scratch);
 }
 
 void ad_keep(Mixed *mixed, IrInst *map, const Scope *around) {

@@ -36,6 +36,7 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/parallel.c \
   compiler/codegen/cpu/program.c \
   compiler/codegen/cpu/reduce.c \
+  compiler/codegen/cpu/parts.c \
   compiler/codegen/cpu/sink.c \
   compiler/codegen/cpu/sum.c \
   compiler/codegen/cpu/tape.c \

@@ -144,10 +144,13 @@ static bool follow_dim(const IrValue **x, uint32_t *k, IrValue **size) {
         if (rank == 0) return false;
         *x = operands[(uint32_t)def->imm + (*x)->index];
         return true;
-    case IR_WITH_ACC:
-        if ((*x)->index >= def->noperands) return false;
-        *x = operands[(*x)->index];
+    case IR_WITH_ACC: {
+        const IrInst *yield = def->regions[0]->last;
+        if ((*x)->index < def->noperands) *x = operands[(*x)->index];
+        else if (yield && yield->op == IR_YIELD) *x = yield->operands[(*x)->index - def->noperands];
+        else return false;
         return true;
+    }
     case IR_CONTRACT:
         if (*k == 0 && operands[0]->type->rank == 2) {
             *x = operands[0];
@@ -162,11 +165,15 @@ static bool follow_dim(const IrValue **x, uint32_t *k, IrValue **size) {
 }
 
 IrValue *ir_known_dim(const IrValue *x, uint32_t k) {
+    const IrRegion *place = NULL; /* where it must be seen, if X came out of a region */
     for (;;) {
         IrValue *size;
         x = ir_resolve((IrValue *)x);
         if (!x->def) return NULL;
-        if (!follow_dim(&x, &k, &size)) return size ? ir_resolve(size) : NULL;
+        if (!place && x->def->op == IR_WITH_ACC) place = x->def->parent;
+        if (follow_dim(&x, &k, &size)) continue;
+        size = size ? ir_resolve(size) : NULL;
+        return size && (!place || ir_visible(size, place)) ? size : NULL;
     }
 }
 

@@ -1,6 +1,7 @@
 /* Accumulation whose targets are known.  What transposition makes of a read x[i] is an accumulator
    that is added to at [i]; where each cell is met once, that is a map, and where all additions go to
-   one number, it is a sum, which has a better order than one addition after the other.
+   one number, it is a sum, which has a better order than one addition after the other.  Several
+   additions to the same cell in one region are one.
 
    Looked at are accumulators with a single ACC_ADD in a nest of BUILDs right below the WITH_ACC.  It runs
    unconditionally, or under one IF in the innermost of them, beside zeros: then the map has them in the
@@ -236,6 +237,36 @@ static bool improve(OptContext *c, const Uses *uses, IrInst *with, IrInst **fres
     return false;
 }
 
+/* ---- additions to the same cell ---- */
+
+enum { LOOKED_BACK = 32 };
+
+static bool same_cell(const IrInst *a, const IrInst *b) {
+    if (a->op != IR_ACC_ADD || a->noperands != b->noperands) return false;
+    for (uint32_t k = 0; k + 1 < a->noperands; k++)
+        if (ir_resolve(a->operands[k]) != ir_resolve(b->operands[k])) return false;
+    return true;
+}
+
+/* Of two additions to one cell in a region the second adds the sum. */
+static void sum_first(IrInst *add, void *data) {
+    OptContext *c = data;
+    uint32_t last = add->noperands - 1, n = 0;
+    if (add->op != IR_ACC_ADD) return;
+    if (ir_resolve(add->operands[last])->type->kind != IR_T_SCALAR) return;
+    for (IrInst *inst = add->prev; inst && n < LOOKED_BACK; inst = inst->prev) {
+        n += inst->op == IR_ACC_ADD;
+        if (!same_cell(inst, add)) continue;
+        IrBuilder b = {.module = c->module, .func = c->func};
+        irb_before(&b, add);
+        IrValue *first = ir_resolve(inst->operands[last]), *second = ir_resolve(add->operands[last]);
+        add->operands[last] = irb_binary(&b, IR_ADD, first, second);
+        ir_remove(inst);
+        c->changed = true;
+        return;
+    }
+}
+
 static void accumulators_region(OptContext *c, Uses *uses, IrRegion *region) {
     for (IrInst *inst = region->first; inst; inst = inst->next) {
         for (uint32_t r = 0; r < inst->nregions; r++)
@@ -247,6 +278,7 @@ static void accumulators_region(OptContext *c, Uses *uses, IrRegion *region) {
 
 void opt_accumulators(OptContext *c) {
     Uses uses;
+    ir_walk(c->func->body, sum_first, c);
     uses_init(&uses, c->func, c->scratch);
     accumulators_region(c, &uses, c->func->body);
     uses_free(&uses);

@@ -12,18 +12,21 @@ libdslc_la_SOURCES += \
 	compiler/opt/inline.c \
 	compiler/opt/into.c \
 	compiler/opt/jam.c \
+	compiler/opt/join.c \
 	compiler/opt/lanes.c \
 	compiler/opt/licm.c \
 	compiler/opt/linear.c \
 	compiler/opt/linear.h \
 	compiler/opt/muladd.c \
+	compiler/opt/once.c \
 	compiler/opt/opt.c \
 	compiler/opt/opt.h \
 	compiler/opt/pass.def \
+	compiler/opt/planes.c \
+	compiler/opt/ring.c \
 	compiler/opt/rows.c \
 	compiler/opt/scatter.c \
 	compiler/opt/shapes.c \
-	compiler/opt/siblings.c \
 	compiler/opt/simplify-array.c \
 	compiler/opt/simplify-control.c \
 	compiler/opt/simplify.c \
@@ -31,5 +34,6 @@ libdslc_la_SOURCES += \
 	compiler/opt/sink.c \
 	compiler/opt/split.c \
 	compiler/opt/unroll.c \
+	compiler/opt/unroll.h \
 	compiler/opt/uses.c \
 	compiler/opt/uses.h

@@ -97,6 +97,7 @@ void opt_before_ad(IrModule *module, int level, const OptHooks *hooks) {
     pass(&s, "bounds");
     pass(&s, "fuse");
     clean(&s);
+    if (level > 0 && pass(&s, "planes")) clean(&s);
     pass(&s, "sink");
     if (level > 0) pass(&s, "split");
 }
@@ -116,7 +117,7 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
     for (int round = 0; round < 2; round++) {
         pass(&s, "lanes");
         pass(&s, "rows");
-        pass(&s, "siblings");
+        pass(&s, "join");
         pass(&s, "fuse");
         clean(&s);
         pass(&s, "licm");
@@ -132,6 +133,8 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
     }
     if (pass(&s, "jam")) clean(&s);
     if (pass(&s, "checks")) clean(&s);
+    pass(&s, "once");
+    if (level > 1 && pass(&s, "ring")) clean(&s);
     if (pass(&s, "scatter")) clean(&s);
     pass(&s, "cells");
     if (pass(&s, "sink")) clean(&s);

@@ -67,33 +67,35 @@ static bool find_adds(Scatter *s) {
     return s->n > 1;
 }
 
-static const IrValue *acc_of(const Add *add) {
-    return ir_resolve(add->inst->operands[0]);
+/* May the two add to one cell? */
+static bool may_meet(const Add *a, const Add *b) {
+    return ir_resolve(a->inst->operands[0]) == ir_resolve(b->inst->operands[0]) &&
+           !opt_never_meet(a->inst, b->inst);
 }
 
-/* How many additions move as ADD does, in the same accumulator. */
+/* How many additions move as ADD does, of those that may meet it. */
 static uint32_t company(const Scatter *s, const Add *add) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < s->n; k++)
-        if (acc_of(&s->adds[k]) == acc_of(add) && s->adds[k].place == PLACE_MOVING &&
+        if (may_meet(&s->adds[k], add) && s->adds[k].place == PLACE_MOVING &&
             s->adds[k].value == add->value && s->adds[k].at == add->at)
             n++;
     return n;
 }
 
-/* The one that most additions to the accumulator of ADD move as, or NULL: none moves. */
+/* The one that most additions which may meet ADD move as, or NULL: none moves. */
 static const Add *best_of(const Scatter *s, const Add *add) {
     const Add *best = NULL;
     for (uint32_t k = 0; k < s->n; k++) {
         const Add *one = &s->adds[k];
-        if (acc_of(one) != acc_of(add) || one->place != PLACE_MOVING) continue;
+        if (!may_meet(one, add) || one->place != PLACE_MOVING) continue;
         if (!best || company(s, one) > company(s, best)) best = one;
     }
     return best;
 }
 
-/* Which are stored: of each accumulator all but those that move as most of them.  True if additions
- * met. */
+/* Which are stored: of those that may meet all but those that move as most of them.  True if
+   additions met. */
 static bool choose(Scatter *s) {
     bool meet = false;
     s->stored = 0;

@@ -3,6 +3,8 @@
    as the innermost one, with its neighbours in memory.
 
    The terms of a sum are added in the order that they have anyway: so few one after the other. */
+#include "opt/unroll.h"
+
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -47,7 +49,7 @@ static bool is_plain(const IrRegion *region) {
     return true;
 }
 
-static uint32_t worth(const IrInst *inst) {
+uint32_t unroll_trips(const IrInst *inst) {
     uint32_t n = is_sum(inst) || is_map(inst) ? trips(inst) : 0;
     const IrRegion *body = n ? inst->regions[0] : NULL;
     if (!n || has_regions(body) || !is_plain(body)) return 0;
@@ -69,7 +71,8 @@ static IrValue **iteration(IrBuilder *b, const IrInst *inst, uint32_t k) {
     return values;
 }
 
-static void unroll(IrInst *inst, uint32_t n) {
+void unroll_loop(IrInst *inst) {
+    uint32_t n = unroll_trips(inst);
     IrBuilder b = {0};
     IrValue **values[MOST_TRIPS];
     irb_before(&b, inst);
@@ -94,9 +97,8 @@ static void unroll_region(OptContext *c, IrRegion *region, bool inside) {
         next = inst->next;
         for (uint32_t r = 0; r < inst->nregions; r++)
             unroll_region(c, inst->regions[r], inside || loop);
-        uint32_t n = inside ? worth(inst) : 0;
-        if (!n) continue;
-        unroll(inst, n);
+        if (!inside || !unroll_trips(inst)) continue;
+        unroll_loop(inst);
         c->changed = true;
     }
 }

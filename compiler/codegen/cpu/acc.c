@@ -1,10 +1,48 @@
 /* Accumulators: memory that a region adds to. */
 #include "codegen/cpu/gen.h"
+#include "opt/uses.h"
+
+typedef struct Adds {
+    const IrValue *acc;
+    uint32_t once, others;
+} Adds;
+
+static void count_add(IrInst *inst, void *data) {
+    Adds *adds = data;
+    if (inst->op != IR_ACC_ADD || ir_resolve(inst->operands[0]) != adds->acc) return;
+    if (inst->flags & IR_ACC_ONCE) adds->once++;
+    else adds->others++;
+}
+
+/* Is each cell of accumulator K, which begins with zeros, added to once?  (A pass that makes other
+   additions of marked ones does not mark them.) */
+static bool is_met_once(const IrInst *with, uint32_t k) {
+    Adds adds = {.acc = with->regions[0]->params[k]};
+    ir_walk(with->regions[0], count_add, &adds);
+    return adds.once && !adds.others;
+}
+
+/* As gen_base has it, but what is in the memory does not matter. */
+static Val open_unset(Fn *f, const IrInst *with, uint32_t k) {
+    const MemInst *plan = gen_plan(f, with);
+    const IrValue *init = ir_resolve(with->operands[k]);
+    Val val = *gen_val(f, init);
+    if (plan->base[k] == MEM_COPY) {
+        Val unset = gen_new_array(f, with->results[k], val.dims);
+        if (plan->take[k]) gen_release(f, &val, init->type);
+        val = unset;
+    } else {
+        val = gen_base(f, with, k);
+    }
+    val.unset = true;
+    return val;
+}
 
 static Val open_acc(Fn *f, const IrInst *inst, uint32_t k) {
     IrType type = ir_resolve(inst->operands[k])->type;
     Emit *e = f->e;
-    if (type->kind != IR_T_SCALAR) return gen_base(f, inst, k);
+    if (type->kind != IR_T_SCALAR)
+        return is_met_once(inst, k) ? open_unset(f, inst, k) : gen_base(f, inst, k);
     LLVMTypeRef memory = emit_memory_type(e, type->scalar);
     Val val = {.at = gen_alloca(f, memory, NULL, ir_scalar_align(type->scalar), "acc"),
                .block = emit_null(e)};
@@ -20,6 +58,7 @@ void gen_with_acc(Fn *f, const IrInst *inst) {
     for (uint32_t k = 0; k < n; k++) {
         accs[k] = open_acc(f, inst, k);
         gen_set(f, region->params[k], accs[k]);
+        accs[k].unset = false;
     }
     for (uint32_t i = n; i < inst->nresults; i++)
         gen_want(f, region->last, i - n, f->dests[inst->results[i]->id]);
@@ -50,13 +89,14 @@ static bool adds_to_neighbours(const IrInst *add) {
     uint32_t last = add->noperands - 2;
     for (const IrInst *inst = add->parent->first; last > 0 && inst; inst = inst->next)
         if (inst->op == IR_ACC_ADD && ir_resolve(inst->operands[0]) == acc &&
-            inst->noperands == add->noperands &&
+            inst->noperands == add->noperands && !opt_never_meet(inst, add) &&
             ir_resolve(inst->operands[last]) != ir_resolve(add->operands[last]))
             return true;
     return false;
 }
 
 typedef struct Places {
+    const IrInst *add;
     const IrValue *acc, *place;
     uint32_t at;
     bool same;
@@ -65,6 +105,7 @@ typedef struct Places {
 static void compare_place(IrInst *inst, void *data) {
     Places *places = data;
     if (inst->op != IR_ACC_ADD || ir_resolve(inst->operands[0]) != places->acc) return;
+    if (opt_never_meet(inst, places->add)) return;
     if (inst->noperands < places->at + 2 || ir_resolve(inst->operands[places->at]) != places->place)
         places->same = false;
 }
@@ -83,12 +124,12 @@ static bool moves_with(const IrValue *value, const IrValue *index) {
 }
 
 /* Has each iteration of the loop with this INDEX places of its own in ADD's accumulator?  So if all
-   additions there have the same subscript, which moves with the index. */
+   additions that may meet it have the same subscript, which moves with the index. */
 static bool is_apart(const IrInst *add, const IrValue *index) {
     for (uint32_t k = 1; index && k + 1 < add->noperands; k++) {
         const IrValue *place = ir_resolve(add->operands[k]);
         if (!moves_with(place, index)) continue;
-        Places places = {ir_resolve(add->operands[0]), place, k, true};
+        Places places = {add, ir_resolve(add->operands[0]), place, k, true};
         ir_walk(index->region, compare_place, &places);
         if (places.same) return true;
     }
@@ -106,6 +147,13 @@ static void add_scalar(Fn *f, const IrInst *inst, const Val *acc, LLVMValueRef a
     Val to = *acc;
     Emit *e = f->e;
     IrScalar scalar = ir_resolve(inst->operands[0])->type->scalar;
+    if (acc->unset) {
+        /* 0.0 + v, which is v but for -0.0 */
+        LLVMValueRef sum = emit_combine(e, IR_SUM, scalar, emit_zero(e, scalar), v);
+        to.depth = acc->depth;
+        gen_store(f, &to, scalar, at, sum);
+        return;
+    }
     to.depth = apart_from(f, inst, acc->depth);
     LLVMValueRef old = gen_load(f, &to, scalar, at);
     gen_store(f, &to, scalar, at, emit_combine(e, IR_SUM, scalar, old, v));

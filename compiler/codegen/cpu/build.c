@@ -246,6 +246,7 @@ void gen_build(Fn *f, const IrInst *inst) {
     Olds *olds = ARENA_ARRAY(f->g->plan->arena, Olds, inst->nresults);
     Sink sink;
     const DeviceKernel *kernel = device_kernel(f, inst);
+    if (!kernel) gen_wholes(f, inst);
     bool sunk = !kernel && sink_open(f, inst, &sink);
     if (sunk) f->dests[inst->results[0]->id] = sink.dest;
     Val *outs = new_results(f, inst, olds);

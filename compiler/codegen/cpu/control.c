@@ -158,8 +158,7 @@ Parts gen_parts(const Emit *e, IrType type, Val *val) {
     Parts parts = {.n = 0};
     add_part(&parts, &val->at, type->kind == IR_T_SCALAR ? emit_type(e, type->scalar) : e->ptr);
     switch (type->kind) {
-    case IR_T_SCALAR:
-    case IR_T_ACC: break;
+    case IR_T_SCALAR: break;
     case IR_T_STR:
         add_part(&parts, &val->block, e->ptr);
         add_part(&parts, &val->dims[0], e->i64);
@@ -168,7 +167,8 @@ Parts gen_parts(const Emit *e, IrType type, Val *val) {
         for (int i = 0; i < 3; i++) add_part(&parts, &val->dims[i], e->ptr);
         break;
     case IR_T_ARRAY:
-        add_part(&parts, &val->block, e->ptr);
+    case IR_T_ACC:
+        if (type->kind == IR_T_ARRAY) add_part(&parts, &val->block, e->ptr);
         for (uint32_t k = 0; k < type->rank; k++)
             if (type->dims[k] < 0) add_part(&parts, &val->dims[k], e->i64);
         break;

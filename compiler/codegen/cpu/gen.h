@@ -28,6 +28,7 @@ typedef struct Val {
     LLVMValueRef *dims; /* arrays, accumulators: sizes; texts: [0] length; tapes: cur, end, chunk */
     uint32_t depth;     /* how many parallel loops were open when the memory was made */
     bool slot;          /* an array in a stack slot of its own */
+    bool unset;         /* an accumulator without zeros in it: each cell is stored once */
 } Val;
 
 /* Where the elements of a value should be made. */
@@ -233,6 +234,10 @@ typedef struct Sink {
 bool sink_open(Fn *f, const IrInst *build, Sink *sink);
 /* The flat place of BUILD's element I in the sink's base. */
 LLVMValueRef sink_place(Fn *f, const Sink *sink, LLVMValueRef const *i);
+
+/* ---- parts.c ---- */
+/* Has results of BUILD made as parts of what a PACK or CONCAT puts together of them. */
+void gen_wholes(Fn *f, const IrInst *build);
 
 /* ---- build.c ---- */
 void gen_build(Fn *f, const IrInst *inst);

@@ -11,12 +11,13 @@
 /* In units of the guess: loops below about 200 us stay on one thread, pieces take about 50. */
 enum { WORTH_THREADS = 800000, PIECE_WORK = 200000, WORTH_OUTLINING = 24 };
 
-/* Does anything in REGION add to an accumulator from outside of OUTER? */
-static bool adds_outside(const IrRegion *region, const IrRegion *outer) {
+/* Does anything in REGION add to an accumulator from outside of OUTER, where iterations may meet? */
+static bool adds_outside(Fn *f, const IrRegion *region, const IrRegion *outer) {
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
-        if (inst->op == IR_ACC_ADD && ir_visible(ir_resolve(inst->operands[0]), outer)) return true;
+        const IrValue *acc = inst->op == IR_ACC_ADD ? ir_resolve(inst->operands[0]) : NULL;
+        if (acc && ir_visible(acc, outer) && !gen_val(f, acc)->unset) return true;
         for (uint32_t r = 0; r < inst->nregions; r++)
-            if (adds_outside(inst->regions[r], outer)) return true;
+            if (adds_outside(f, inst->regions[r], outer)) return true;
     }
     return false;
 }
@@ -24,7 +25,7 @@ static bool adds_outside(const IrRegion *region, const IrRegion *outer) {
 bool parallel_pays(Fn *f, const IrRegion *region) {
     int64_t own;
     if (f->serial || !f->g->options->threads || f->g->options->opt_level == 0) return false;
-    if (adds_outside(region, region->owner->parent)) return false;
+    if (adds_outside(f, region, region->owner->parent)) return false;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(f->e->b);
     /* The guess makes code; here it is only asked for its constant part. */
     LLVMBasicBlockRef aside = gen_block(f, "cost");
