@@ -74,8 +74,8 @@ enum { IR_TAPE_COPIES = 1 };
    tapes, and their types go onto the tape with them, for TAPE_SUM.  Tangents and cotangents. */
 enum { IR_TAPE_TYPED = 2 };
 
-/* Flag of ACC_ADD: the cell holds zero, and nothing else is added to it.  All additions to an accumulator
-   have it, and meet all its cells, or none has it. */
+/* Flag of ACC_ADD: the cell holds zero, and nothing else is added to it.  All additions to an
+   accumulator have it, and meet all its cells, or none has it. */
 enum { IR_ACC_ONCE = 1 };
 
 typedef enum IrTypeKind { IR_T_SCALAR, IR_T_ARRAY, IR_T_STR, IR_T_ACC, IR_T_TAPE } IrTypeKind;

@@ -259,7 +259,8 @@ static void sum_first(IrInst *add, void *data) {
         if (!same_cell(inst, add)) continue;
         IrBuilder b = {.module = c->module, .func = c->func};
         irb_before(&b, add);
-        IrValue *first = ir_resolve(inst->operands[last]), *second = ir_resolve(add->operands[last]);
+        IrValue *first = ir_resolve(inst->operands[last]);
+        IrValue *second = ir_resolve(add->operands[last]);
         add->operands[last] = irb_binary(&b, IR_ADD, first, second);
         ir_remove(inst);
         c->changed = true;

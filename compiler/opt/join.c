@@ -1,10 +1,10 @@
-/* A map and the next one that reads it at its own place only become one map with the results of both:
-   what is computed for one place is computed in one pass over memory, and what nobody else reads is
-   never stored.  So it is with values in planes, and with cotangents of several values that come from
-   one map and go into one map each.
+/* A map and the next one that reads it at its own place only become one map with the results of
+   both: what is computed for one place is computed in one pass over memory, and what nobody else
+   reads is never stored.  So it is with values in planes, and with cotangents of several values
+   that come from one map and go into one map each.
 
-   The joined map stands where the second stood: so nothing may use the first in between, and what the
-   first reads may not be written over by then. */
+   The joined map stands where the second stood: so nothing may use the first in between, and what
+   the first reads may not be written over by then. */
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -152,7 +152,8 @@ static void join(Join *j, IrInst *from, IrInst *to) {
     IrValue **yields = ARENA_ARRAY(j->context->scratch, IrValue *, nf + nt);
     read_values(j, from, to);
     for (uint32_t r = 0; r < nf; r++) yields[r] = ir_resolve(from->regions[0]->last->operands[r]);
-    for (uint32_t r = 0; r < nt; r++) yields[nf + r] = ir_resolve(to->regions[0]->last->operands[r]);
+    for (uint32_t r = 0; r < nt; r++)
+        yields[nf + r] = ir_resolve(to->regions[0]->last->operands[r]);
     IrInst *both = empty_map(j, &b, from, to);
     irb_yield(&b, nf + nt, yields);
     move_in(j, from, both, 0);
@@ -169,8 +170,8 @@ static IrInst *loop_of(const IrInst *use) {
     return index->def ? NULL : index->region->owner;
 }
 
-/* The BUILD, in FROM's region or in a WITH_ACC there, that all uses of FROM's results stand in, each at
-   its own place; NULL: there is none. */
+/* The BUILD, in FROM's region or in a WITH_ACC there, that all uses of FROM's results stand in,
+   each at its own place; NULL: there is none. */
 static IrInst *only_reader(const Join *j, const IrInst *from) {
     IrInst *to = NULL;
     for (uint32_t r = 0; r < from->nresults; r++) {

@@ -1,9 +1,9 @@
 /* Accumulators that begin with zeros, and each cell of which is added to once: nothing needs to be
    added, and no zeros be there, if code knows it.  It is told by a flag on the additions.
 
-   So it is for the transpose of reads that go round a ring, or through planes of an array: in one map
-   over all of a plane, each addition has subscripts that are the map's indices, or those moved round
-   the whole range, and constants say in which plane. */
+   So it is for the transpose of reads that go round a ring, or through planes of an array: in one
+   map over all of a plane, each addition has subscripts that are the map's indices, or those moved
+   round the whole range, and constants say in which plane. */
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -33,7 +33,8 @@ static bool is_shifted(const Once *o, const IrValue *value, const IrValue *param
     return false;
 }
 
-/* The index of the map that runs over dimension D, of which VALUE takes each value once; -1: none. */
+/* The index of the map that runs over dimension D, of which VALUE takes each value once; -1: none.
+ */
 static int index_of(const Once *o, const IrValue *value, uint32_t d) {
     value = ir_resolve((IrValue *)value);
     const IrInst *mod = value->def && value->def->op == IR_MOD ? value->def : NULL;

@@ -1,11 +1,11 @@
-/* Planes: a map with a short leading index, [9, n, m] say, whose parts are read one by one is written
-   as one map over the other indices that gives each part, a plane, as a result of its own.  So what
-   belongs to one place is computed together, in one pass over memory, and planes that are read by
-   constant subscripts only are never put together.
+/* Planes: a map with a short leading index, [9, n, m] say, whose parts are read one by one is
+   written as one map over the other indices that gives each part, a plane, as a result of its own.
+   So what belongs to one place is computed together, in one pass over memory, and planes that are
+   read by constant subscripts only are never put together.
 
-   A map is taken apart if something reads its planes one by one, or if it does so itself with another
-   array in planes, index by index; and if nothing reads it as a whole, but that its result may leave
-   (yielded, passed on) where it reads planes.  The sums over planes are written out. */
+   A map is taken apart if something reads its planes one by one, or if it does so itself with
+   another array in planes, index by index; and if nothing reads it as a whole, but that its result
+   may leave (yielded, passed on) where it reads planes.  The sums over planes are written out. */
 #include "opt/opt.h"
 #include "opt/unroll.h"
 #include "opt/uses.h"
@@ -15,8 +15,9 @@ enum { MOST_PLANES = 16, MOST_COST = 500 };
 typedef struct Plane {
     IrInst *build;
     uint32_t n; /* planes */
-    bool by_one; /* something reads single planes, or it reads those of an array that is in planes */
-    bool out;    /* found not to be taken apart */
+    bool
+        by_one; /* something reads single planes, or it reads those of an array that is in planes */
+    bool out;   /* found not to be taken apart */
 } Plane;
 
 typedef struct Planes {
@@ -68,7 +69,7 @@ static IrInst *first_index_of(const IrValue *value, uint32_t n) {
 
 typedef enum Reading { WHOLE, PLANE_BY_PLANE, BESIDE, SUMMED } Reading;
 /* How USE reads an array of N planes.  BESIDE: along with those of the map *BY; SUMMED: by the sum
-   *BY, which can be written out. */
+ *BY, which can be written out. */
 static Reading reading(const IrInst *use, const IrValue *array, uint32_t n, IrInst **by) {
     int64_t c;
     if (use->op != IR_INDEX || ir_resolve(use->operands[0]) != array || use->noperands < 2)

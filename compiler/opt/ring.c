@@ -1,6 +1,6 @@
-/* Neighbours on a ring, x[(i + 1) % n] in a loop over 0..n: only the first and the last few steps go
-   round.  They get loops of their own, so that the loop of all others takes no remainder and has its
-   neighbours side by side in memory. */
+/* Neighbours on a ring, x[(i + 1) % n] in a loop over 0..n: only the first and the last few steps
+   go round.  They get loops of their own, so that the loop of all others takes no remainder and has
+   its neighbours side by side in memory. */
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -9,8 +9,8 @@ enum { FARTHEST = 16, MOST_COST = 1500 };
 typedef struct Ring {
     OptContext *context;
     IrInst *build;
-    IrValue *step, *size;   /* the innermost index, and its range */
-    int64_t before, behind; /* how far neighbours are */
+    IrValue *step, *size;         /* the innermost index, and its range */
+    int64_t before, behind;       /* how far neighbours are */
     IrValue *start[3], *count[3]; /* of the parts: the first steps, those in between, the last */
 } Ring;
 

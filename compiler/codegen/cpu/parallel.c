@@ -11,7 +11,8 @@
 /* In units of the guess: loops below about 200 us stay on one thread, pieces take about 50. */
 enum { WORTH_THREADS = 800000, PIECE_WORK = 200000, WORTH_OUTLINING = 24 };
 
-/* Does anything in REGION add to an accumulator from outside of OUTER, where iterations may meet? */
+/* Does anything in REGION add to an accumulator from outside of OUTER, where iterations may meet?
+ */
 static bool adds_outside(Fn *f, const IrRegion *region, const IrRegion *outer) {
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
         const IrValue *acc = inst->op == IR_ACC_ADD ? ir_resolve(inst->operands[0]) : NULL;

@@ -5,7 +5,9 @@
 
 enum { NEAR = 64 };
 
-static bool joins(const IrInst *inst) { return inst->op == IR_PACK || inst->op == IR_CONCAT; }
+static bool joins(const IrInst *inst) {
+    return inst->op == IR_PACK || inst->op == IR_CONCAT;
+}
 
 static bool uses(const IrInst *inst, const IrValue *value) {
     for (uint32_t k = 0; k < inst->noperands; k++)
@@ -13,8 +15,8 @@ static bool uses(const IrInst *inst, const IrValue *value) {
     return false;
 }
 
-/* The PACK or CONCAT that is the only use of VALUE, with nothing before it but maps, numbers and others
-   of the kind; NULL: there is none. */
+/* The PACK or CONCAT that is the only use of VALUE, with nothing before it but maps, numbers and
+   others of the kind; NULL: there is none. */
 static const IrInst *whole_of(const Fn *f, const IrValue *value) {
     if (f->uses[value->id] != 1) return NULL;
     const IrInst *inst = value->def->next;
@@ -38,7 +40,8 @@ static bool number_of(Fn *f, const IrValue *value, LLVMValueRef *number) {
     return true;
 }
 
-/* The sizes of PART, a map's result or a whole that is still to be made; false: they are not known yet. */
+/* The sizes of PART, a map's result or a whole that is still to be made; false: they are not known
+ * yet. */
 static bool sizes_of(Fn *f, const IrValue *part, LLVMValueRef *dims) {
     const IrInst *def = part->def;
     if (!def || f->vals[part->id].at || part->type->kind != IR_T_ARRAY) return false;
