@@ -100,6 +100,7 @@ struct FnChecker {
     FnChecker *outer; /* of c->current when this began */
     VEC(Binding) scope;
     VEC(Local *) locals;
+    bool defers;               /* the operator that comes next stands in a chain behind `deferred` */
     uint32_t loops;            /* loops that break can leave, since the last parallel body */
     uint32_t parallel;         /* depth of parallel bodies */
     const char *parallel_what; /* "a comprehension", "a reduction", ... */

@@ -113,7 +113,7 @@ DerivRequest *deriv_parse_request(FnChecker *f, AstDeriv *node) {
     DerivRequest *request = ARENA_NEW(f->c->arena, DerivRequest);
     request->span = node->node.span;
     request->spec.part = parts[node->op];
-    request->spec.deferred = node->deferred;
+    request->spec.deferred = node->deferred || f->defers;
     for (uint32_t k = 0; k < node->options.len; k++)
         if (!parse_option(f, AST_AS(Option, node->options.at[k]), operators[node->op], request))
             return NULL;

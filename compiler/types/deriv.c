@@ -97,8 +97,11 @@ static void activities_of_parameter(FnChecker *f, const AstNode *operand, DerivR
 
 /* Operator and operand, checked against each other as far as can be; NULL after reporting. */
 static Tree *check_operator(FnChecker *f, AstDeriv *node, DerivRequest **request) {
+    bool defers = f->defers;
     *request = deriv_parse_request(f, node);
+    f->defers = node->operand->kind == AST_Deriv && (node->deferred || defers);
     Tree *operand = check_operand(f, node->operand);
+    f->defers = false;
     if (!*request || !operand || !is_known(f, *request, operand->type->fn, node->node.span))
         return NULL;
     activities_of_parameter(f, node->operand, *request);
