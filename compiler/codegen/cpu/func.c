@@ -358,8 +358,7 @@ static void want_results(Fn *f) {
 /* Recursion without an end is an error, not a crash.  See ADL_STACK_NEAR. */
 static void check_stack(Fn *f) {
     Emit *e = f->e;
-    LLVMValueRef zero = emit_int32(e, 0);
-    LLVMValueRef here = emit_intrinsic(e, "llvm.frameaddress", e->ptr, &zero, 1);
+    LLVMValueRef here = emit_intrinsic(e, "llvm.stacksave", e->ptr, NULL, 0);
     LLVMValueRef known = LLVMBuildLoad2(
         e->b, e->i64, emit_offset(e, f->context, offsetof(AdlContext, stack)), "");
     LLVMValueRef below =

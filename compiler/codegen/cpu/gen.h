@@ -52,6 +52,7 @@ typedef struct Gen {
     bool *places;                        /* by IrFunc.id: see gen_no_place */
     const struct DeviceCode *device; /* what runs on a device; NULL in a module for CPUs alone */
     bool *launches;                  /* by IrFunc.id, with DEVICE: see device.h */
+    bool *endless;   /* by function: each of its paths calls an endless one */
     bool *recursive; /* by function: it may call itself, and looks whether there is room on the stack */
     Map texts, sites, calls;             /* caches: text, position, name to constant or function */
     VEC(LLVMValueRef) vector_functions;  /* kept alive until the vectoriser has run */

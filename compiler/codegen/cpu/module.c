@@ -148,6 +148,40 @@ static void find_recursion(Gen *g, uint32_t n) {
         if (c.visit[g->ir->funcs.at[i]->id] == UNSEEN) visit_func(&c, g->ir->funcs.at[i]);
 }
 
+/* Does running REGION always come to a call of an endless function? */
+static bool goes_on(const Gen *g, const IrRegion *region) {
+    for (const IrInst *inst = region->first; inst; inst = inst->next) {
+        if (inst->op == IR_CALL && g->endless[inst->func->id]) return true;
+        if (inst->op != IR_IF) continue;
+        if (goes_on(g, inst->regions[0]) && goes_on(g, inst->regions[1])) return true;
+    }
+    return false;
+}
+
+/* Functions that call one of themselves whatever their arguments are.  Their calls stay calls: LLVM
+   would make a loop of those at the end, without an end. */
+static void find_endless(Gen *g) {
+    bool changed = true;
+    for (uint32_t i = 0; i < g->ir->funcs.len; i++)
+        g->endless[g->ir->funcs.at[i]->id] = g->ir->funcs.at[i]->body != NULL;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < g->ir->funcs.len; i++) {
+            const IrFunc *func = g->ir->funcs.at[i];
+            if (!g->endless[func->id] || goes_on(g, func->body)) continue;
+            g->endless[func->id] = false;
+            changed = true;
+        }
+    }
+    for (uint32_t i = 0; i < g->ir->funcs.len; i++) {
+        const IrFunc *func = g->ir->funcs.at[i];
+        LLVMAttributeRef calls =
+            LLVMCreateStringAttribute(g->e.context, "disable-tail-calls", 18, "true", 4);
+        if (g->endless[func->id])
+            LLVMAddAttributeAtIndex(g->funcs[func->id], LLVMAttributeFunctionIndex, calls);
+    }
+}
+
 /* Nothing refers to it. */
 void gen_carried(Gen *g) {
     LLVMContextRef context = g->e.context;
@@ -168,6 +202,7 @@ static const char *entry_name(Gen *g, const IrFunc *func) {
 static void generate_all(Gen *g) {
     const IrModule *ir = g->ir;
     for (uint32_t i = 0; i < ir->funcs.len; i++) declare_func(g, ir->funcs.at[i]);
+    find_endless(g);
     for (uint32_t i = 0; i < ir->funcs.len; i++)
         if (ir->funcs.at[i]->body) gen_func(g, ir->funcs.at[i]);
     for (uint32_t i = 0; g->options->entries && i < ir->funcs.len; i++)
@@ -204,6 +239,7 @@ LLVMModuleRef generate_module(const IrModule *ir, const CodegenOptions *options,
     g.places = ARENA_ARRAY(g.plan->arena, bool, n);
     g.launches = ARENA_ARRAY(g.plan->arena, bool, n);
     g.recursive = ARENA_ARRAY(g.plan->arena, bool, n);
+    g.endless = ARENA_ARRAY(g.plan->arena, bool, n);
     find_recursion(&g, n);
     for (uint32_t i = 0; i < ir->exports.len; i++)
         if (ir->exports.at[i]->kind == IR_EXPORT_C) g.places[ir->exports.at[i]->func->id] = true;
