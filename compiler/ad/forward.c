@@ -219,8 +219,10 @@ void emit_inst(Transposer *t, const IrInst *inst, const Emit *emit) {
     case IR_CHECK:
     case IR_CHECK_INDEX:
     case IR_FAIL:
-    case IR_RUNTIME:
         if (emit->effects) emit_simple(t, inst, emit);
+        break;
+    case IR_RUNTIME:
+        if (emit->effects || ir_runtime_repeats(inst)) emit_simple(t, inst, emit);
         break;
     case IR_ACC_ADD:
         if (adds_again(inst, emit)) emit_simple(t, inst, emit);

@@ -36,6 +36,7 @@ typedef struct Ad {
     Map masks;    /* rule function to its dependence mask, plus one */
     Map depends;  /* function to its Depends (depends.c) */
     Map uses;     /* reverse rule to which of its operands it reads */
+    Map worlds;   /* function to 1, or 2 if it asks the world outside of the program */
     VEC(const IrFunc *) inlining; /* rules being put in place */
     bool failed;
 } Ad;

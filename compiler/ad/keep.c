@@ -5,6 +5,8 @@
    that is scratch of one iteration, of any size; elsewhere one number for each index is kept, and
    no more: an array for each could be as large as the tape that recomputing is there to avoid.
 
+   So is what comes from outside of the program (the time), which could not be had again.
+
    What a map gives anyway is read from there, if computing it is dear and shares little with what
    else the transpose needs. */
 #include "ad/plan.h"
@@ -153,9 +155,11 @@ static void keep_given(Mixed *mixed, const IrInst *map) {
 void ad_keep(Mixed *mixed, IrInst *map, const Scope *around) {
     if (map->op != IR_BUILD) return;
     if (map->imm > 0) keep_given(mixed, map);
-    if (around->kind == SCOPE_SPLIT) return;
-    for (const IrInst *inst = map->regions[0]->first; inst; inst = inst->next)
-        if (can_be_dear(mixed, inst)) keep_results(mixed, map, inst, around->kind == SCOPE_FULL);
+    for (const IrInst *inst = map->regions[0]->first; inst; inst = inst->next) {
+        bool asks = inst->op == IR_RUNTIME && ad_asks_world(mixed->ad, inst);
+        if (asks || (around->kind != SCOPE_SPLIT && can_be_dear(mixed, inst)))
+            keep_results(mixed, map, inst, around->kind != SCOPE_LITE);
+    }
 }
 
 IrValue *ad_kept(const Mixed *mixed, const IrValue *value) {

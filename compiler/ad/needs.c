@@ -157,6 +157,31 @@ void ad_linear_needs(Mixed *mixed, IrInst *inst, void (*visit)(IrValue *, void *
     if (inst->nregions) ad_linear_captures(mixed, inst, visit_dims, &dims);
 }
 
+/* ---- what may differ when it is run again ---- */
+
+static bool region_asks_world(Ad *ad, const IrRegion *region) {
+    for (const IrInst *inst = region->first; inst; inst = inst->next)
+        if (ad_asks_world(ad, inst)) return true;
+    return false;
+}
+
+static bool func_asks_world(Ad *ad, const IrFunc *func) {
+    uintptr_t known = (uintptr_t)map_getp(&ad->worlds, func);
+    if (known) return known == 2;
+    map_setp(&ad->worlds, func, (void *)(uintptr_t)1); /* while it is looked at */
+    bool asks = func->body && region_asks_world(ad, func->body);
+    if (asks) map_setp(&ad->worlds, func, (void *)(uintptr_t)2);
+    return asks;
+}
+
+bool ad_asks_world(Ad *ad, const IrInst *inst) {
+    if (inst->op == IR_RUNTIME) return inst->nresults && !ir_runtime_repeats(inst);
+    if (inst->op == IR_CALL) return func_asks_world(ad, inst->func);
+    for (uint32_t r = 0; r < inst->nregions; r++)
+        if (region_asks_world(ad, inst->regions[r])) return true;
+    return false;
+}
+
 /* ---- costs: a sixteenth of an addition is the unit ---- */
 
 enum { UNIT = 16, SAVE_SCALAR = 8 * UNIT, UNKNOWN_SIZE = 100, SAVE_TAPE = 1000 * SAVE_SCALAR };

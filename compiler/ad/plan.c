@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+#include "base/fatal.h"
+
 enum { LOOP_FACTOR = 64, FREQ_LIMIT = 1 << 28 };
 
 typedef struct Planner {
@@ -93,8 +95,7 @@ static bool is_free(const Planner *p, const IrValue *value) {
 /* Only the forward sweep can give it. */
 static bool is_source(const Planner *p, const IrValue *value) {
     if (!value->def) return true;
-    if (value->def->op == IR_RUNTIME) return true;
-    if (scope_of(p, value)->kind == SCOPE_LITE) return false;
+    if (scope_of(p, value)->kind == SCOPE_LITE) return ad_asks_world(p->ad, value->def);
     return ad_cost_again(p->mixed, value->def) >= CUT_INFINITE;
 }
 
@@ -116,11 +117,11 @@ static void max_taint(IrValue *value, void *data) {
 static void taint_value(Planner *p, IrValue *value) {
     uint32_t taint = 0;
     if (is_linear(p->mixed, value) || is_free(p, value)) return;
-    if (is_source(p, value)) {
+    const IrValue *kept = ad_kept(p->mixed, value);
+    if (!kept && is_source(p, value)) {
         taint = scope_of(p, value)->depth;
     } else {
         void *pair[] = {p, &taint};
-        const IrValue *kept = ad_kept(p->mixed, value);
         ad_nonlinear_inputs(p->mixed, kept ? kept->def : value->def, max_taint, pair);
     }
     p->taint[value->id] = taint;
@@ -239,12 +240,29 @@ static void add_node(Planner *p, IrValue *value) {
     cut_edge(p->cut, in, in + 1,
              can_save(scope) ? often(ad_cost_save(value->type), scope) : CUT_INFINITE);
     if (bitset_has(&p->sinks, value->id)) cut_edge(p->cut, in + 1, SINK, CUT_INFINITE);
-    if (is_source(p, value)) cut_edge(p->cut, SOURCE, in, CUT_INFINITE);
-    else if (ad_kept(p->mixed, value))
-        inputs_of_value(p, value, edge_from, &(EdgeTo){p, in});
+    if (ad_kept(p->mixed, value)) inputs_of_value(p, value, edge_from, &(EdgeTo){p, in});
+    else if (is_source(p, value)) cut_edge(p->cut, SOURCE, in, CUT_INFINITE);
     else if (value->def->nresults > 1)
         cut_edge(p->cut, shared_node(p, value->def, scope), in, CUT_INFINITE);
     else add_inputs(p, value->def, scope, in);
+}
+
+/* What a parallel region computes can be computed again, but for what it gets from the world; what it
+   takes from around it can be kept, but for texts. */
+static void report_unkept(Planner *p) {
+    bool texts = false;
+    for (uint32_t i = 0; i < p->values.len; i++) {
+        const IrValue *value = p->values.at[i];
+        texts |= value->type->kind == IR_T_STR;
+        if (!value->def || scope_of(p, value)->kind != SCOPE_LITE || !is_source(p, value)) continue;
+        ad_report(p->ad, DIAG_DERIV_WORLD, value->def->pos,
+                  "the derivative of a parallel body needs this again, which comes from outside "
+                  "of the program");
+        return;
+    }
+    if (!texts) UNREACHABLE("no plan for %s", p->mixed->func->name);
+    ad_report(p->ad, DIAG_DERIV_WORLD, p->mixed->func->pos,
+              "the derivative of a parallel body here needs a text again, which no tape holds");
 }
 
 static void solve(Planner *p) {
@@ -253,11 +271,7 @@ static void solve(Planner *p) {
     p->next_node = 2 + 2 * p->values.len;
     p->cut = cut_new(p->ad->arena, 2 + 3 * p->values.len);
     for (uint32_t i = 0; i < p->values.len; i++) add_node(p, p->values.at[i]);
-    if (cut_solve(p->cut, SOURCE, SINK) >= CUT_INFINITE)
-        ad_report(
-            p->ad, DIAG_NOT_IMPLEMENTED, p->mixed->func->pos,
-            "a derivative through a value that a parallel region gets from outside the program "
-            "is not implemented yet");
+    if (cut_solve(p->cut, SOURCE, SINK) >= CUT_INFINITE) report_unkept(p);
 }
 
 /* ---- from the cut to the plan ---- */

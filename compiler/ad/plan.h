@@ -8,6 +8,8 @@
    regions capture. */
 void ad_nonlinear_inputs(Mixed *mixed, const IrInst *inst, void (*visit)(IrValue *, void *),
                          void *data);
+/* Would running INST again ask the world outside of the program again? */
+bool ad_asks_world(Ad *ad, const IrInst *inst);
 /* Is nothing of INST nonlinear? */
 bool ad_only_linear(const Mixed *mixed, const IrInst *inst);
 /* Fills in mixed->has_linear and works out all sizes. */

@@ -336,5 +336,6 @@ void ad_run(IrModule *module, Diags *diags) {
     map_free(&ad.masks);
     map_free(&ad.depends);
     map_free(&ad.uses);
+    map_free(&ad.worlds);
     vec_free(&ad.inlining);
 }

@@ -377,6 +377,9 @@ bool ir_scalar_signed(IrScalar scalar);
 /* May be dropped when unused: the operation is pure and so is everything in its regions (a call:
    the callee, by a summary over the module; recursion counts as pure if nothing else is impure). */
 bool ir_removable(const IrInst *inst);
+/* Does the RUNTIME INST give the same whenever it is run: has it neither effects nor anything from
+   outside of the program? */
+bool ir_runtime_repeats(const IrInst *inst);
 /* That summary: true if a call may be dropped.  It is made for all functions at the first asking
    and kept; a pass that adds effects to a function, or wants removed ones to be noticed, calls
    ir_forget_purity. */

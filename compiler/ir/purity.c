@@ -2,6 +2,8 @@
    what stands in them, then effects spread from callees to callers until nothing changes. */
 #include "ir/ir.h"
 
+#include <string.h>
+
 #include "ir/internal.h"
 
 enum { UNKNOWN, PURE, IMPURE };
@@ -77,6 +79,13 @@ bool ir_func_pure(IrFunc *func) {
 
 void ir_forget_purity(IrModule *module) {
     for (uint32_t i = 0; i < module->funcs.len; i++) module->funcs.at[i]->purity = UNKNOWN;
+}
+
+bool ir_runtime_repeats(const IrInst *inst) {
+    const char *name = inst->text;
+    if (strncmp(name, "adl__", 5) == 0) name += 5;
+    return strncmp(name, "str_", 4) == 0 || strncmp(name, "format_", 7) == 0 ||
+           strcmp(name, "tape_bytes") == 0;
 }
 
 bool ir_removable(const IrInst *inst) {
