@@ -14,7 +14,7 @@
 #include "types/check.h"
 
 const char *const mode_names[MODE_COUNT] = {"interpreter", "interpreter after all passes", "-O0",
-                                            "all passes and -O0", "-O3"};
+                                            "all passes and -O0", "-O3", "products fused"};
 const char *const entry_names[RUN_COUNT] = {"run_value", "run_jvp",   "run_grad",   "run_split",
                                             "run_batch", "run_lanes", "run_second", "run_reverse",
                                             "run_shadow"};
@@ -284,12 +284,13 @@ static void checked_free(Checked *c) {
 }
 
 static IrModule *make_module(const Checked *c, Mode mode) {
-    static const int levels[MODE_COUNT] = {0, 2, 0, 3, 3};
+    static const int levels[MODE_COUNT] = {0, 2, 0, 3, 3, 3};
     Passes passes = {mode};
     OptHooks hooks = {after_pass, &passes};
     IrModule *module = lower_program(c->program, &c->sources, c->diags, NULL);
     check_diags(c->diags, "lower");
     after_pass(&passes, "lower", module);
+    module->fused = mode == MODE_FUSED;
     if (mode != MODE_PLAIN) opt_before_ad(module, levels[mode], &hooks);
     ad_run(module, c->diags);
     check_diags(c->diags, "differentiate");

@@ -11,6 +11,7 @@ typedef enum Mode {
     MODE_O0,     /* compiled */
     MODE_PASSED, /* compiled after all passes, but not optimised by LLVM */
     MODE_O3,     /* the same optimised, with the entry point of exec_optimised alone */
+    MODE_FUSED,  /* as MODE_PASSED, with products and sums that round once */
     MODE_COUNT
 } Mode;
 

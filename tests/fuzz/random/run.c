@@ -113,6 +113,7 @@ static Job job_of(const Setting *s, bool all) {
     if (all) job.modes = (1u << MODE_COUNT) - 1;
     if (seed % 4 == 0) job.modes |= 1u << MODE_O0;
     if (seed % 4 == 2) job.modes |= 1u << MODE_PASSED;
+    if (seed % 8 == 6) job.modes |= 1u << MODE_FUSED;
     if (seed % 8 == 1 || seed % 32 == 3) job.modes |= 1u << MODE_O3;
     return job;
 }
