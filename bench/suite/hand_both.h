@@ -335,27 +335,38 @@ static int64_t entries(void) {
     return 3 * P.n * COLUMNS;
 }
 
+static Hand hand(void) {
+    return (Hand){.v = P.vertices,
+                  .r = P.vertices + 1,
+                  .e = P.entries,
+                  .t = P.triangles,
+                  .parent = P.parent,
+                  .rest = P.rest,
+                  .inverse = P.inverse,
+                  .vertex = P.vertex,
+                  .start = P.start,
+                  .bone = P.bone,
+                  .weight = P.weight,
+                  .triangle = P.triangle};
+}
+
+static int adl_primal(double *out) {
+    Hand own = hand();
 #if COMPLICATED
-#define CALL(name)                                                                                 \
-    name(P.n, P.vertices, P.vertices + 1, P.entries, P.triangles, P.theta, P.us, P.parent, P.rest, \
-         P.inverse, P.vertex, P.start, P.bone, P.weight, P.triangle, P.which, P.points, out)
-static int adl_primal(double *out) {
-    return CALL(hand_complicated);
-}
-static int adl_jacobian(double *out) {
-    return CALL(hand_complicated_jacobian);
-}
+    return hand_complicated(P.n, P.theta, P.us, &own, P.which, P.points, out);
 #else
-#define CALL(name)                                                                                 \
-    name(P.vertices, P.vertices + 1, P.entries, P.triangles, P.n, P.theta, P.parent, P.rest,       \
-         P.inverse, P.vertex, P.start, P.bone, P.weight, P.triangle, P.which, P.points, out)
-static int adl_primal(double *out) {
-    return CALL(hand_simple);
-}
-static int adl_jacobian(double *out) {
-    return CALL(hand_simple_jacobian);
-}
+    return hand_simple(P.n, P.theta, &own, P.which, P.points, out);
 #endif
+}
+
+static int adl_jacobian(double *out) {
+    Hand own = hand();
+#if COMPLICATED
+    return hand_complicated_jacobian(P.n, P.theta, P.us, &own, P.which, P.points, out);
+#else
+    return hand_simple_jacobian(P.n, P.theta, &own, P.which, P.points, out);
+#endif
+}
 
 const Program PROGRAM = {make,
                          read,

@@ -27,6 +27,8 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/effect.c \
   compiler/codegen/cpu/entry.c \
   compiler/codegen/cpu/entry.h \
+  compiler/codegen/cpu/c-args.c \
+  compiler/codegen/cpu/c-args.h \
   compiler/codegen/cpu/export.c \
   compiler/codegen/cpu/func.c \
   compiler/codegen/cpu/gen.h \

@@ -66,6 +66,7 @@ typedef struct Lower {
     Map funcs;  /* Instance * -> IrFunc * */
     Map shapes; /* Type -> Shape * */
     Map flows;  /* Tree * -> FlowInfo, see flow.c */
+    Map c_structs; /* StructDecl * -> IrCStruct *, see c-struct.c */
     VEC(Instance *) pending;
     VEC(Open) open;
 } Lower;

@@ -1,6 +1,9 @@
 # The files of compiler/lower, headers and tables included.
 libdslc_la_SOURCES += \
   %D%/builtin.c \
+  %D%/c-interface.h \
+  %D%/c-signature.c \
+  %D%/c-struct.c \
   %D%/call.c \
   %D%/check.c \
   %D%/combine.c \

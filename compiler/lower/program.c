@@ -33,6 +33,7 @@ IrModule *lower_program(const Program *program, const Sources *sources, Diags *d
     map_free(&lw.funcs);
     map_free(&lw.shapes);
     map_free(&lw.flows);
+    map_free(&lw.c_structs);
     vec_free(&lw.pending);
     arena_free(lw.arena);
     return lw.module;

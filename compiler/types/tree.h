@@ -22,6 +22,7 @@ typedef struct Local {
     Type type;
     bool var;      /* assignable */
     bool mut;      /* a mut parameter: its last value goes back to the caller */
+    bool strided;  /* a parameter that C passes as a view */
     bool is_const; /* declared Const: each value stored is cut (stop) */
     /* Of an immutable i64 that is, or may be, an array size: what it is.  If this is a SIZE_VAR
        that is not known where the local gets its value, the local's value is what it stands for. */

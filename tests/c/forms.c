@@ -210,25 +210,29 @@ static void test_memory_that_trades_places(void)
 static void test_tuples_and_small_types(void)
 {
     enum { ROWS = 2, COLUMNS = 3 };
-    const float w[ROWS * COLUMNS] = {1.0F, 2.0F, -1.0F, 0.5F, 0.0F, 4.0F}, c[ROWS] = {0.5F, -1.0F};
+    float w[ROWS * COLUMNS] = {1.0F, 2.0F, -1.0F, 0.5F, 0.0F, 4.0F}, c[ROWS] = {0.5F, -1.0F};
     const float q[COLUMNS] = {2.0F, -1.0F, 0.25F};
     float dw[ROWS * COLUMNS] = {0.0F}, dc[ROWS] = {1.0F, 1.0F}, dq[COLUMNS], value, part[ROWS];
-    double re, im, dre, dim;
+    const Net p = {ROWS, COLUMNS, w, c};
+    Net dp = {ROWS, COLUMNS, dw, dc};
+    const adl_c128 z = {1.0, 2.0}, seed = {0.5, -1.0};
+    adl_c128 square, dz;
     int32_t count = 7;
     adl_tape *tape = NULL;
     /* y = (0.25, 1); all numbers here are exact. */
-    FINE(net_forward(ROWS, COLUMNS, w, c, q, 3, 1.0, 2.0, true, &tape, &value, part, &re, &im));
-    EXPECT(value == 1.0625F && part[0] == 0.25F && part[1] == 1.0F && re == -9.0 && im == 12.0);
-    FINE(net_reverse(ROWS, COLUMNS, dw, dc, 2.0F, 0.5, -1.0, tape, dq, &count, &dre, &dim));
+    FINE(net_forward(COLUMNS, &p, q, 3, z, true, &tape, &value, part, &square));
+    EXPECT(value == 1.0625F && part[0] == 0.25F && part[1] == 1.0F);
+    EXPECT(square.re == -9.0 && square.im == 12.0);
+    FINE(net_reverse(COLUMNS, &dp, 2.0F, seed, tape, dq, &count, &dz));
     EXPECT(dw[0] == 2.0F && dw[1] == -1.0F && dw[2] == 0.25F && dw[3] == 8.0F && dw[4] == -4.0F);
     EXPECT(dw[5] == 1.0F && dc[0] == 2.0F && dc[1] == 5.0F);
     EXPECT(dq[0] == 3.0F && dq[1] == 2.0F && dq[2] == 15.0F && count == 0);
     /* conj(6 (1 + 2i)) (0.5 - i) */
-    EXPECT(dre == -9.0 && dim == -12.0);
+    EXPECT(dz.re == -9.0 && dz.im == -12.0);
     FINE(adl_tape_free(&tape));
-    FINE(net_forward(ROWS, COLUMNS, w, c, q, 3, 1.0, 2.0, false, &tape, &value, part, &re, &im));
-    FINE(net_reverse(ROWS, COLUMNS, dw, dc, 2.0F, 0.5, -1.0, tape, dq, &count, &dre, &dim));
-    EXPECT(value == 0.0F && dw[0] == 2.0F && dc[1] == 5.0F && dq[2] == 0.0F && dre == -9.0);
+    FINE(net_forward(COLUMNS, &p, q, 3, z, false, &tape, &value, part, &square));
+    FINE(net_reverse(COLUMNS, &dp, 2.0F, seed, tape, dq, &count, &dz));
+    EXPECT(value == 0.0F && dw[0] == 2.0F && dc[1] == 5.0F && dq[2] == 0.0F && dz.re == -9.0);
     FINE(adl_tape_free(&tape));
 }
 

@@ -65,8 +65,13 @@ tried "forms.adl is compiled" "$DSLC" -c -O2 --cpu=baseline forms.adl -o "$trial
 tried "other.adl is compiled" "$DSLC" -c -O2 --cpu=baseline other.adl -o "$trial/other.o" \
   -H "$trial/other.h"
 
+for name in structs structs-too; do
+  tried "$name.adl is compiled" "$DSLC" -c -O2 --cpu=baseline $name.adl -o "$trial/$name.o" \
+    -H "$trial/$name.h"
+done
+
 # The headers: without a warning, alone, twice, beside each other.
-printf '#include "%s"\n' forms.h other.h forms.h >"$trial/both.c"
+printf '#include "%s"\n' forms.h other.h structs.h structs-too.h forms.h >"$trial/both.c"
 echo 'extern int nothing; int nothing = 0;' >>"$trial/both.c"
 tried "the headers in C11" $c -fsyntax-only "$trial/both.c"
 if [ -n "$CXX" ]; then
@@ -80,6 +85,9 @@ fi
 
 tried "the C program" $c forms.c "$trial/forms.o" $library -o "$trial/plain" &&
   program "plain" "$trial/plain"
+
+tried "the C program of structs" $c structs.c "$trial/structs.o" "$trial/structs-too.o" $library \
+  -o "$trial/structs" && program "structs" "$trial/structs"
 
 tried "memory.adl is compiled" "$DSLC" -c -O2 --cpu=baseline memory.adl -o "$trial/memory.o" \
   -H "$trial/memory.h"
@@ -96,6 +104,12 @@ for level in 0 2; do
   tried "with it" $c -fsanitize=address,undefined -fno-sanitize-recover=all forms.c \
     "$trial/address.o" $library -o "$trial/address" &&
     program "address -O$level" "$trial/address"
+  tried "structs for the address sanitizer, -O$level" \
+    "$DSLC" -c -O$level -fsanitize=address structs.adl -o "$trial/structs-address.o" \
+    -H "$trial/structs.h"
+  tried "with it" $c -fsanitize=address,undefined -fno-sanitize-recover=all structs.c \
+    "$trial/structs-address.o" "$trial/structs-too.o" $library -o "$trial/structs-address" &&
+    program "structs, address -O$level" "$trial/structs-address"
   fault "it sees accesses beyond an array, -O$level" heap-buffer-overflow "$trial/address" overrun
 done
 

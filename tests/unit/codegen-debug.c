@@ -62,9 +62,16 @@ static void add_export(IrModule *m) {
                               .param = 0,
                               .result = -1,
                               .rank = 1,
-                              .dims = {{-1, 0, "n"}}};
+                              .dims = {{-1, 0, "#0", "n"}}};
     e->params[2] = (IrCParam){
         .kind = IR_C_OUT, .name = "result", .type = f64, .param = -1, .result = 0};
+    e->args = ARENA_ARRAY(m->arena, IrCArg, 3);
+    e->nargs = 3;
+    for (uint32_t i = 0; i < 3; i++) {
+        e->params[i].arg = i;
+        e->params[i].offset = -1;
+        e->args[i] = (IrCArg){.name = e->params[i].name, .first = i, .count = 1};
+    }
     vec_push(&m->exports, e);
 }
 

@@ -76,14 +76,17 @@ static const char source[] =
 /* ---- exports ---- */
 
 static IrCParam param(IrCKind kind, const char *name, IrType type, int32_t in, int32_t out) {
-    IrCParam p = {.kind = kind, .name = name, .type = type, .param = in, .result = out};
+    IrCParam p = {
+        .kind = kind, .name = name, .type = type, .param = in, .result = out, .offset = -1};
     p.rank = type->rank;
-    for (uint32_t k = 0; k < p.rank; k++) p.dims[k] = (IrCDim){type->dims[k], -1, NULL};
+    for (uint32_t k = 0; k < p.rank; k++)
+        p.dims[k] = (IrCDim){.constant = type->dims[k], .place = -1, .formula = "2"};
     return p;
 }
 
 static IrCParam sized(IrCParam p, int32_t place, const char *text) {
     p.dims[0].place = place;
+    p.dims[0].formula = place < 0 ? "2 * #0" : place == 0 ? "#0" : "#1";
     p.dims[0].text = text;
     return p;
 }
@@ -99,6 +102,12 @@ static void add_export(IrModule *m, const char *func, const char *doc, uint32_t 
     e->params = ARENA_ARRAY(m->arena, IrCParam, n);
     memcpy(e->params, params, n * sizeof *params);
     e->nparams = n;
+    e->args = ARENA_ARRAY(m->arena, IrCArg, n);
+    e->nargs = n;
+    for (uint32_t i = 0; i < n; i++) {
+        e->params[i].arg = i;
+        e->args[i] = (IrCArg){.name = params[i].name, .first = i, .count = 1};
+    }
     vec_push(&m->exports, e);
 }
 

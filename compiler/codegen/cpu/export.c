@@ -3,6 +3,7 @@
    (`mut`) gets a header on the stack that looks like a block with one name more than is counted, so
    that it is written in place and never freed; memory that the caller keeps as it is while a tape
    lives, one that looks like that of a constant, so that the tape need not copy it. */
+#include "codegen/cpu/c-args.h"
 #include "codegen/cpu/device.h"
 #include "codegen/cpu/entry.h"
 
@@ -15,6 +16,7 @@ typedef struct Wrapper {
     Fn f;
     const IrExport *export;
     const IrFunc *func;
+    LLVMValueRef *given;    /* by leaf: see c_args_leaf */
     Val *args;              /* by IR parameter */
     LLVMValueRef *places;   /* by IR result: where C wants it */
     LLVMValueRef *memories; /* by IR result: where the call puts it */
@@ -22,30 +24,6 @@ typedef struct Wrapper {
     LLVMBasicBlockRef end;
     LLVMValueRef status; /* the phi in END */
 } Wrapper;
-
-/* ---- types ---- */
-
-static LLVMTypeRef c_type(const Emit *e, const IrCParam *param) {
-    if (param->kind == IR_C_SIZE) return e->i64;
-    if (param->kind == IR_C_SCALAR && param->type->kind == IR_T_SCALAR)
-        return emit_memory_type(e, param->type->scalar);
-    return e->ptr;
-}
-
-static LLVMTypeRef wrapper_type(const Emit *e, const IrExport *export) {
-    VEC(LLVMTypeRef) types = {0};
-    for (uint32_t i = 0; i < export->nparams; i++) vec_push(&types, c_type(e, &export->params[i]));
-    LLVMTypeRef type = LLVMFunctionType(e->i32, types.at, types.len, false);
-    vec_free(&types);
-    return type;
-}
-
-/* C callers extend small integers. */
-static void describe_small(Gen *g, LLVMValueRef fn, unsigned i, IrType type) {
-    if (type->kind != IR_T_SCALAR || ir_scalar_float(type->scalar)) return;
-    if (ir_scalar_bytes(type->scalar) >= 4) return;
-    gen_attribute(g, fn, i + 1, ir_scalar_signed(type->scalar) ? "signext" : "zeroext", 0);
-}
 
 /* ---- leaving ---- */
 
@@ -100,7 +78,7 @@ static LLVMValueRef is_null(Emit *e, LLVMValueRef p) {
 
 /* ---- sizes ---- */
 
-/* Sums, products and so on of sizes, as they stand in the source. */
+/* Sums, products and so on of sizes that leaves are: see IrCDim. */
 typedef struct Expression {
     Wrapper *w;
     const char *at;
@@ -112,19 +90,10 @@ static void skip_blanks(Expression *x) {
 
 static LLVMValueRef read_sum(Expression *x);
 
-static LLVMValueRef read_name(Expression *x) {
-    const IrExport *export = x->w->export;
-    size_t len = strspn(x->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-    for (uint32_t i = 0; len && i < export->nparams; i++) {
-        const IrCParam *param = &export->params[i];
-        bool number = param->kind == IR_C_SIZE || param->kind == IR_C_SCALAR;
-        if (!number || strlen(param->name) != len || strncmp(param->name, x->at, len) != 0)
-            continue;
-        x->at += len;
-        return LLVMBuildIntCast2(x->w->f.e->b, LLVMGetParam(x->w->f.llvm, i), x->w->f.e->i64, true,
-                                 "");
-    }
-    UNREACHABLE("the size %s of %s", x->at, export->name);
+/* The size that leaf I is. */
+static LLVMValueRef size_at(Wrapper *w, uint32_t i) {
+    Emit *e = w->f.e;
+    return LLVMBuildIntCast2(e->b, w->given[i], e->i64, true, "");
 }
 
 static LLVMValueRef read_factor(Expression *x) {
@@ -142,11 +111,12 @@ static LLVMValueRef read_factor(Expression *x) {
         x->at++;
         return LLVMBuildNeg(e->b, read_factor(x), "");
     }
-    if (*x->at < '0' || *x->at > '9') return read_name(x);
+    bool leaf = *x->at == '#';
     int64_t value = 0;
-    for (; (*x->at >= '0' && *x->at <= '9') || *x->at == '_'; x->at++)
-        if (*x->at != '_') value = value * 10 + (*x->at - '0');
-    return gen_int(e, value);
+    if (leaf) x->at++;
+    for (; *x->at >= '0' && *x->at <= '9'; x->at++)
+        value = value * 10 + (*x->at - '0');
+    return leaf ? size_at(x->w, (uint32_t)value) : gen_int(e, value);
 }
 
 static LLVMValueRef read_product(Expression *x) {
@@ -174,12 +144,10 @@ static LLVMValueRef read_sum(Expression *x) {
 }
 
 static LLVMValueRef size_of(Wrapper *w, const IrCDim *dim) {
-    Emit *e = w->f.e;
-    if (dim->constant >= 0) return gen_int(e, dim->constant);
-    if (dim->place >= 0)
-        return LLVMBuildIntCast2(e->b, LLVMGetParam(w->f.llvm, (unsigned)dim->place), e->i64, true,
-                                 "");
-    Expression x = {w, dim->text ? dim->text : ""};
+    if (dim->constant >= 0) return gen_int(w->f.e, dim->constant);
+    if (dim->place >= 0) return size_at(w, (uint32_t)dim->place);
+    if (!dim->formula) UNREACHABLE("the size %s of %s", dim->text, w->export->name);
+    Expression x = {w, dim->formula};
     return read_sum(&x);
 }
 
@@ -283,17 +251,36 @@ static void take_tape(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
     w->args[param->param] = gen_tape_fetch(&w->f, given);
 }
 
+/* A size is not negative, and what it was said to be before. */
+static void take_size(Wrapper *w, uint32_t i) {
+    Emit *e = w->f.e;
+    const IrCParam *param = &w->export->params[i];
+    LLVMValueRef given = w->given[i];
+    LLVMValueRef negative = LLVMBuildICmp(e->b, LLVMIntSLT, given, gen_int(e, 0), "");
+    refuse(w, negative, param->name, "is negative");
+    if (!param->again) return;
+    LLVMValueRef wanted = size_of(w, &param->want);
+    LLVMBasicBlockRef off = gen_block(&w->f, "refused"), on = gen_block(&w->f, "");
+    LLVMValueRef bad = LLVMBuildICmp(e->b, LLVMIntNE, given, wanted, "");
+    gen_unlikely(&w->f, LLVMBuildCondBr(e->b, bad, off, on));
+    LLVMPositionBuilderAtEnd(e->b, off);
+    StrBuf name = {0};
+    strbuf_printf(&name, "%s: %s", w->export->name, param->name);
+    const char *text = param->want.text ? param->want.text : "what it has to be";
+    if (param->want.constant >= 0) text = "what its type says";
+    LLVMValueRef args[] = {w->f.context, gen_site(w->f.g, w->func, w->export->pos),
+                           gen_text(w->f.g, name.text, name.len), given,
+                           gen_text(w->f.g, text, strlen(text)), wanted};
+    strbuf_free(&name);
+    leave(w, gen_runtime(w->f.g, "adl__fail_size", args, 6));
+    LLVMPositionBuilderAtEnd(e->b, on);
+}
+
 static void take_param(Wrapper *w, uint32_t i) {
     const IrCParam *param = &w->export->params[i];
     Emit *e = w->f.e;
-    LLVMValueRef given = LLVMGetParam(w->f.llvm, i);
-    describe_small(w->f.g, w->f.llvm, i, param->type);
-    if (c_type(e, param) == e->ptr) gen_attribute(w->f.g, w->f.llvm, i + 1, "noalias", 0);
-    LLVMSetValueName2(given, param->name, strlen(param->name));
-    if (param->kind == IR_C_SIZE) {
-        LLVMValueRef negative = LLVMBuildICmp(e->b, LLVMIntSLT, given, gen_int(e, 0), "");
-        refuse(w, negative, param->name, "is negative");
-    } else if (param->type->kind == IR_T_TAPE) {
+    LLVMValueRef given = w->given[i];
+    if (param->type->kind == IR_T_TAPE) {
         take_tape(w, param, given);
     } else if (param->kind == IR_C_OUT) {
         /* An empty array may be NULL; then nothing is written. */
@@ -309,12 +296,22 @@ static void take_param(Wrapper *w, uint32_t i) {
     }
 }
 
-/* Sizes first: arrays need them, wherever they stand. */
-static void take_params(Wrapper *w) {
-    for (uint32_t i = 0; i < w->export->nparams; i++)
-        if (w->export->params[i].kind == IR_C_SIZE) take_param(w, i);
-    for (uint32_t i = 0; i < w->export->nparams; i++)
-        if (w->export->params[i].kind != IR_C_SIZE) take_param(w, i);
+/* Structs are there; then the sizes, as arrays need them, wherever they stand. */
+static void take_params(Wrapper *w, const CPlace *places) {
+    const IrExport *export = w->export;
+    for (uint32_t i = 0; i < export->nargs; i++) {
+        const IrCArg *arg = &export->args[i];
+        bool by_value = arg->kind == IR_ARG_LEAF || (arg->kind == IR_ARG_COMPLEX && !arg->written);
+        if (by_value) continue;
+        LLVMValueRef given = LLVMGetParam(w->f.llvm, places[i].first);
+        refuse(w, is_null(w->f.e, given), arg->name, "is NULL");
+    }
+    for (uint32_t i = 0; i < export->nparams; i++)
+        w->given[i] = c_args_leaf(w->f.e, w->f.llvm, export, places, i);
+    for (uint32_t i = 0; i < export->nparams; i++)
+        if (export->params[i].kind == IR_C_SIZE) take_size(w, i);
+    for (uint32_t i = 0; i < export->nparams; i++)
+        if (export->params[i].kind != IR_C_SIZE) take_param(w, i);
 }
 
 /* ---- --check: memory that is written to against all other ---- */
@@ -329,8 +326,7 @@ static LLVMValueRef bytes_of(Wrapper *w, const IrCParam *param) {
 
 static bool is_memory(const IrCParam *param) {
     for (uint32_t k = 0; k < param->rank; k++)
-        if (param->dims[k].constant < 0 && param->dims[k].place < 0 && !param->dims[k].text)
-            return false;
+        if (!param->dims[k].formula) return false;
     return param->kind == IR_C_ARRAY || param->kind == IR_C_MUT ||
            (param->kind == IR_C_OUT && param->type->kind != IR_T_TAPE);
 }
@@ -339,8 +335,8 @@ static void check_pair(Wrapper *w, uint32_t i, uint32_t j) {
     const IrCParam *a = &w->export->params[i], *b = &w->export->params[j];
     Gen *g = w->f.g;
     LLVMValueRef args[] = {
-        w->f.context,   gen_site(g, w->func, w->export->pos),  LLVMGetParam(w->f.llvm, i),
-        bytes_of(w, a), gen_text(g, a->name, strlen(a->name)), LLVMGetParam(w->f.llvm, j),
+        w->f.context,   gen_site(g, w->func, w->export->pos),  w->given[i],
+        bytes_of(w, a), gen_text(g, a->name, strlen(a->name)), w->given[j],
         bytes_of(w, b), gen_text(g, b->name, strlen(b->name))};
     leave_if_failed(w, gen_runtime(g, "adl__check_overlap", args, 8));
 }
@@ -406,7 +402,7 @@ static void find_source(Wrapper *w, uint32_t i) {
     for (uint32_t k = 0; k < w->export->nparams; k++) {
         const IrCParam *param = &w->export->params[k];
         if (!is_lent(param, i)) continue;
-        LLVMValueRef args[] = {w->f.context, w->sources[i], bytes, LLVMGetParam(w->f.llvm, k),
+        LLVMValueRef args[] = {w->f.context, w->sources[i], bytes, w->given[k],
                                bytes_of(w, param)};
         LLVMValueRef apart = gen_runtime(w->f.g, "adl__apart", args, 5);
         LLVMValueRef none = LLVMBuildAnd(e->b, is_null(e, apart),
@@ -492,9 +488,12 @@ static void gen_wrapper(Gen *g, const IrExport *export) {
     Emit *e = &g->e;
     StrBuf name = {0};
     strbuf_printf(&name, "%s%s", g->options->prefix ? g->options->prefix : "", export->name);
-    entry_begin(g, &w.f, name.text, wrapper_type(e, export), export->func);
+    CPlace *places = ARENA_ARRAY(g->plan->arena, CPlace, export->nargs + 1);
+    entry_begin(g, &w.f, name.text, c_args_type(e, export, places), export->func);
+    c_args_describe(g, w.f.llvm, export, places);
     strbuf_free(&name);
     w.f.device = device_launches(g, w.func);
+    w.given = ARENA_ARRAY(g->plan->arena, LLVMValueRef, export->nparams + 1);
     w.args = ARENA_ARRAY(g->plan->arena, Val, w.func->nparams);
     w.places = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);
     w.memories = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);
@@ -508,7 +507,7 @@ static void gen_wrapper(Gen *g, const IrExport *export) {
     LLVMPositionBuilderAtEnd(e->b, body);
     LLVMBuildMemSet(e->b, w.f.context, LLVMConstInt(e->i8, 0, false), gen_int(e, sizeof(AdlContext)),
                     16);
-    take_params(&w);
+    take_params(&w, places);
     if (g->options->check_overlap) check_overlaps(&w);
     call(&w);
     check_places(&w);
