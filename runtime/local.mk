@@ -14,6 +14,7 @@ libadl_la_SOURCES = \
   %D%/core/stack.c \
   %D%/core/strings.c \
   %D%/core/text.c %D%/core/text.h \
+  %D%/core/view.c \
   %D%/gpu/cuda.h \
   %D%/gpu/gpu.h \
   %D%/gpu/launch.c \

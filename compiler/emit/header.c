@@ -59,6 +59,17 @@ static void declare_leaf(StrBuf *out, const IrCParam *param) {
     }
 }
 
+/* The leaf of a view that has its elements. */
+static const IrCParam *array_of(const IrExport *export, const IrCArg *arg) {
+    return &export->params[arg->first + arg->count - 1];
+}
+
+static void add_view_name(StrBuf *out, const IrCParam *leaf) {
+    const char *number = leaf->pairs ? c_complex(leaf->type->scalar) + strlen("adl_")
+                                     : ir_scalar_name(leaf->type->scalar);
+    strbuf_printf(out, "adl_view_%s_%u", number, leaf->rank - (leaf->pairs ? 1 : 0));
+}
+
 static void declare_arg(StrBuf *out, const IrExport *export, const IrCArg *arg,
                         const char *prefix) {
     const IrCParam *first = &export->params[arg->first];
@@ -72,7 +83,11 @@ static void declare_arg(StrBuf *out, const IrExport *export, const IrCArg *arg,
         strbuf_printf(out, "%s%s%s *%s", arg->written ? "" : "const ", prefix, arg->type->name,
                       arg->name);
         break;
-    case IR_ARG_VIEW: break;
+    case IR_ARG_VIEW:
+        strbuf_add(out, arg->written ? "" : "const ");
+        add_view_name(out, array_of(export, arg));
+        strbuf_printf(out, " *%s", arg->name);
+        break;
     }
 }
 
@@ -186,6 +201,7 @@ static bool is_result(const IrExport *export, const IrCArg *arg) {
 static void describe_arg(StrBuf *out, const IrExport *export, const IrCArg *arg,
                          const char *prefix) {
     const IrCParam *param = &export->params[arg->first];
+    if (arg->kind == IR_ARG_VIEW) param = array_of(export, arg);
     strbuf_add(out, arg->name);
     if (arg->kind == IR_ARG_STRUCT) {
         strbuf_printf(out, " (%s%s): %s%s", prefix, arg->type->name, arg->role,
@@ -235,6 +251,7 @@ typedef struct Types {
     StrBuf *out;
     const char *prefix;
     VEC(const IrCStruct *) structs; /* that are there */
+    VEC(const IrCParam *) views;    /* arrays that have the views that are there */
     bool complex[2];                /* of f32, f64 */
 } Types;
 
@@ -331,6 +348,26 @@ static void define_struct(Types *t, const IrCStruct *type) {
     strbuf_free(&line);
 }
 
+static void define_view(Types *t, const IrCParam *leaf) {
+    for (uint32_t i = 0; i < t->views.len; i++) {
+        const IrCParam *other = t->views.at[i];
+        if (other->type->scalar == leaf->type->scalar && other->rank == leaf->rank &&
+            other->pairs == leaf->pairs)
+            return;
+    }
+    vec_push(&t->views, leaf);
+    StrBuf text = {0}, comment = {0}, name = {0};
+    uint32_t rank = leaf->rank - (leaf->pairs ? 1 : 0);
+    add_view_name(&name, leaf);
+    strbuf_add(&comment, "/* A view of an array; strides are in bytes. */\n");
+    strbuf_printf(&text, "typedef struct %s {\n    %s *data;\n", name.text, c_number(leaf));
+    strbuf_printf(&text, "    int64_t shape[%u], strides[%u];\n} %s;\n", rank, rank, name.text);
+    add_guarded(t->out, name.text, &comment, &text);
+    strbuf_free(&text);
+    strbuf_free(&comment);
+    strbuf_free(&name);
+}
+
 static void define_types(StrBuf *out, const IrModule *module, const char *prefix) {
     Types t = {.out = out, .prefix = prefix};
     for (uint32_t i = 0; i < module->exports.len; i++) {
@@ -338,12 +375,15 @@ static void define_types(StrBuf *out, const IrModule *module, const char *prefix
         for (uint32_t k = 0; export->kind == IR_EXPORT_C && k < export->nargs; k++) {
             const IrCArg *arg = &export->args[k];
             const IrCParam *first = &export->params[arg->first];
+            if (arg->kind == IR_ARG_VIEW) first = array_of(export, arg);
             if (arg->kind == IR_ARG_STRUCT) define_struct(&t, arg->type);
             else if (arg->kind == IR_ARG_COMPLEX || first->pairs)
                 define_complex(&t, first->type->scalar);
+            if (arg->kind == IR_ARG_VIEW) define_view(&t, first);
         }
     }
     vec_free(&t.structs);
+    vec_free(&t.views);
 }
 
 /* ---- the file ---- */

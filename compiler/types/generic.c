@@ -98,10 +98,9 @@ Signature *signature_of(Checker *c, const FnDecl *decl) {
                         .is_fn = holds_fn(p->type),
                         .scalar = written_scalar(p->type, sig->generics)};
         sig->scalar = sig->scalar && s->scalar && !p->mut;
-        if (p->strided)
-            diag_report(c->diags, DIAG_NOT_YET, p->name.span,
-                        "`strided` is not supported yet: `%s` comes as a contiguous array",
-                        p->name.sym->text);
+        if (p->strided && decl->ext)
+            diag_report(c->diags, DIAG_STRIDED, p->name.span,
+                        "`%s` cannot be strided: a C function takes a pointer", p->name.sym->text);
     }
     return sig;
 }

@@ -217,6 +217,10 @@ static void set_signature(Checker *c, Instance *inst, InstanceInfo *info, const 
             uint8_t act = written_act(c, p->ast->act, type, p->ast->mut != 0);
             instance_set_param(c, inst, i, p->name, type, p->ast->mut != 0, act, p->ast->name.span);
             inst->params[i]->strided = p->ast->strided != 0;
+            if (p->ast->strided && type->kind != TYPE_ARRAY && type->kind != TYPE_POISON)
+                diag_report(c->diags, DIAG_STRIDED, p->ast->name.span,
+                            "`%s` cannot be strided: it is %s, and no array", p->name->text,
+                            type_text(c->types, type));
             if (param_is_i64(p->ast)) inst->params[i]->size = map_getp(&info->sizes, p->name);
         }
         for (uint32_t i = known; pass && i < info->sizes.len; i++)

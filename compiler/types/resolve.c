@@ -278,8 +278,6 @@ static Type resolve_fn(TypeScope *s, AstTypeFn *node) {
     for (uint32_t i = 0; i < node->params.len; i++) {
         AstParam *p = AST_AS(Param, node->params.at[i]);
         uint8_t act = p->act ? (uint8_t)(((AstActivity *)p->act)->kind + 1) : 0;
-        if (p->strided && !s->hint)
-            diag_report(s->c->diags, DIAG_NOT_YET, p->node.span, "`strided` is not supported yet");
         params[i] = (TypePart){.type = resolve_type(s, p->type), .act = act, .mut = p->mut != 0};
     }
     AstRet *ret = (AstRet *)node->ret;

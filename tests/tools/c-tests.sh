@@ -65,13 +65,13 @@ tried "forms.adl is compiled" "$DSLC" -c -O2 --cpu=baseline forms.adl -o "$trial
 tried "other.adl is compiled" "$DSLC" -c -O2 --cpu=baseline other.adl -o "$trial/other.o" \
   -H "$trial/other.h"
 
-for name in structs structs-too; do
-  tried "$name.adl is compiled" "$DSLC" -c -O2 --cpu=baseline $name.adl -o "$trial/$name.o" \
-    -H "$trial/$name.h"
+for part in structs structs-too views; do
+  tried "$part.adl is compiled" "$DSLC" -c -O2 --cpu=baseline $part.adl -o "$trial/$part.o" \
+    -H "$trial/$part.h"
 done
 
 # The headers: without a warning, alone, twice, beside each other.
-printf '#include "%s"\n' forms.h other.h structs.h structs-too.h forms.h >"$trial/both.c"
+printf '#include "%s"\n' forms.h other.h structs.h structs-too.h views.h forms.h >"$trial/both.c"
 echo 'extern int nothing; int nothing = 0;' >>"$trial/both.c"
 tried "the headers in C11" $c -fsyntax-only "$trial/both.c"
 if [ -n "$CXX" ]; then
@@ -89,6 +89,14 @@ tried "the C program" $c forms.c "$trial/forms.o" $library -o "$trial/plain" &&
 tried "the C program of structs" $c structs.c "$trial/structs.o" "$trial/structs-too.o" $library \
   -o "$trial/structs" && program "structs" "$trial/structs"
 
+tried "the C program of views" $c views.c "$trial/views.o" $library -o "$trial/views" &&
+  program "views" "$trial/views"
+tried "views.adl with --check" "$DSLC" -c -O2 --check --cpu=baseline views.adl \
+  -o "$trial/views-check.o" -H "$trial/views.h"
+tried "the C program of views, with --check" $c views.c "$trial/views-check.o" $library \
+  -o "$trial/views" && program "views, --check" "$trial/views" check
+tried "the language's side of views" "$DSLC" test views.adl
+
 tried "memory.adl is compiled" "$DSLC" -c -O2 --cpu=baseline memory.adl -o "$trial/memory.o" \
   -H "$trial/memory.h"
 tried "the program that counts memory" $c $SANITIZER_FLAGS memory.c "$trial/memory.o" $library \
@@ -104,12 +112,15 @@ for level in 0 2; do
   tried "with it" $c -fsanitize=address,undefined -fno-sanitize-recover=all forms.c \
     "$trial/address.o" $library -o "$trial/address" &&
     program "address -O$level" "$trial/address"
-  tried "structs for the address sanitizer, -O$level" \
-    "$DSLC" -c -O$level -fsanitize=address structs.adl -o "$trial/structs-address.o" \
-    -H "$trial/structs.h"
-  tried "with it" $c -fsanitize=address,undefined -fno-sanitize-recover=all structs.c \
-    "$trial/structs-address.o" "$trial/structs-too.o" $library -o "$trial/structs-address" &&
-    program "structs, address -O$level" "$trial/structs-address"
+  for part in structs views; do
+    more=
+    [ $part = views ] || more="$trial/structs-too.o"
+    tried "$part for the address sanitizer, -O$level" "$DSLC" -c -O$level -fsanitize=address \
+      $part.adl -o "$trial/$part-address.o" -H "$trial/$part.h"
+    tried "with it" $c -fsanitize=address,undefined -fno-sanitize-recover=all $part.c \
+      "$trial/$part-address.o" $more $library -o "$trial/$part-address" &&
+      program "$part, address -O$level" "$trial/$part-address"
+  done
   fault "it sees accesses beyond an array, -O$level" heap-buffer-overflow "$trial/address" overrun
 done
 

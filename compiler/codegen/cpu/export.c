@@ -17,6 +17,8 @@ typedef struct Wrapper {
     const IrExport *export;
     const IrFunc *func;
     LLVMValueRef *given;    /* by leaf: see c_args_leaf */
+    LLVMValueRef *used;     /* by leaf, of arrays: where the call has them */
+    const CPlace *arg;      /* by C argument */
     Val *args;              /* by IR parameter */
     LLVMValueRef *places;   /* by IR result: where C wants it */
     LLVMValueRef *memories; /* by IR result: where the call puts it */
@@ -188,18 +190,82 @@ static LLVMValueRef constant_block(Wrapper *w) {
     return emit_offset(w->f.e, header_with(w, ADL_REFS_STATIC), (int64_t)sizeof(AdlBlock));
 }
 
-static void take_array(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
+/* Bytes of an element as C sees it. */
+static int64_t element_bytes(const IrCParam *param) {
+    return (int64_t)ir_scalar_bytes(param->type->scalar) * (param->pairs ? 2 : 1);
+}
+
+static uint32_t view_rank(const IrCParam *param) {
+    return param->rank - (param->pairs ? 1 : 0);
+}
+
+/* Sizes and strides of a view, one behind the other. */
+static LLVMValueRef view_dims(Wrapper *w, const IrCParam *param) {
+    LLVMValueRef view = LLVMGetParam(w->f.llvm, w->arg[param->arg].first);
+    return emit_offset(w->f.e, view, ir_view_shape());
+}
+
+/* Leaves with STATUS unless it is 0. */
+static void leave_if_failed(Wrapper *w, LLVMValueRef status) {
     Emit *e = w->f.e;
-    LLVMValueRef *dims = sizes_of(w, param);
+    LLVMBasicBlockRef off = gen_block(&w->f, "refused"), on = gen_block(&w->f, "");
+    LLVMValueRef bad = LLVMBuildICmp(e->b, LLVMIntNE, status, emit_int32(e, 0), "");
+    gen_unlikely(&w->f, LLVMBuildCondBr(e->b, bad, off, on));
+    LLVMPositionBuilderAtEnd(e->b, off);
+    leave(w, status);
+    LLVMPositionBuilderAtEnd(e->b, on);
+}
+
+/* The elements of a view, gathered if they are not one behind the other. */
+static LLVMValueRef take_view(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
+    Emit *e = w->f.e;
+    Gen *g = w->f.g;
+    StrBuf name = {0};
+    strbuf_printf(&name, "%s: %s", w->export->name, param->name);
+    LLVMValueRef out = gen_alloca(&w->f, e->ptr, NULL, 8, "view");
+    LLVMValueRef args[] = {w->f.context,
+                           gen_site(g, w->func, w->export->pos),
+                           gen_text(g, name.text, name.len),
+                           given,
+                           gen_int(e, element_bytes(param)),
+                           gen_int(e, ir_scalar_bytes(param->type->scalar)),
+                           emit_int32(e, (int32_t)view_rank(param)),
+                           view_dims(w, param),
+                           emit_int32(e, param->kind == IR_C_MUT),
+                           out};
+    strbuf_free(&name);
+    leave_if_failed(w, gen_runtime(g, "adl__view_take", args, 10));
+    return LLVMBuildLoad2(e->b, e->ptr, out, param->name);
+}
+
+/* What was written goes to where the view shows it. */
+static void give_views(Wrapper *w) {
+    Emit *e = w->f.e;
+    for (uint32_t i = 0; i < w->export->nparams; i++) {
+        const IrCParam *param = &w->export->params[i];
+        if (!param->view || param->kind != IR_C_MUT) continue;
+        LLVMValueRef args[] = {w->given[i], gen_int(e, element_bytes(param)),
+                               emit_int32(e, (int32_t)view_rank(param)), view_dims(w, param),
+                               w->used[i]};
+        gen_runtime(w->f.g, "adl__view_give", args, 5);
+    }
+}
+
+static void take_array(Wrapper *w, uint32_t i) {
+    Emit *e = w->f.e;
+    const IrCParam *param = &w->export->params[i];
+    LLVMValueRef *dims = sizes_of(w, param), given = w->given[i];
     bool small = mem_is_small(w->func->params[param->param]);
     LLVMValueRef block = emit_null(e);
+    Val sized = entry_array(&w->f, w->func->params[param->param], given, block, dims);
+    LLVMValueRef some =
+        LLVMBuildICmp(e->b, LLVMIntNE, gen_count(&w->f, &sized, param->type), gen_int(e, 0), "");
+    refuse(w, LLVMBuildAnd(e->b, is_null(e, given), some, ""), param->name, "is NULL");
+    if (param->view) given = take_view(w, param, given);
     if (param->kind == IR_C_MUT && !small) block = borrowed_block(w, param->param);
     if (param->kept && !small) block = constant_block(w);
-    Val val = entry_array(&w->f, w->func->params[param->param], given, block, dims);
-    LLVMValueRef some =
-        LLVMBuildICmp(e->b, LLVMIntNE, gen_count(&w->f, &val, param->type), gen_int(e, 0), "");
-    refuse(w, LLVMBuildAnd(e->b, is_null(e, given), some, ""), param->name, "is NULL");
-    w->args[param->param] = val;
+    w->args[param->param] = entry_array(&w->f, w->func->params[param->param], given, block, dims);
+    w->used[i] = given;
     if (param->kind == IR_C_MUT) w->places[param->result] = given;
 }
 
@@ -224,17 +290,6 @@ static void take_text(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
     val.dims = ARENA_ARRAY(w->f.g->plan->arena, LLVMValueRef, 1);
     val.dims[0] = LLVMBuildCall2(e->b, type, fn, &given, 1, "");
     w->args[param->param] = val;
-}
-
-/* Leaves with STATUS unless it is 0. */
-static void leave_if_failed(Wrapper *w, LLVMValueRef status) {
-    Emit *e = w->f.e;
-    LLVMBasicBlockRef off = gen_block(&w->f, "refused"), on = gen_block(&w->f, "");
-    LLVMValueRef bad = LLVMBuildICmp(e->b, LLVMIntNE, status, emit_int32(e, 0), "");
-    gen_unlikely(&w->f, LLVMBuildCondBr(e->b, bad, off, on));
-    LLVMPositionBuilderAtEnd(e->b, off);
-    leave(w, status);
-    LLVMPositionBuilderAtEnd(e->b, on);
 }
 
 static void take_tape(Wrapper *w, const IrCParam *param, LLVMValueRef given) {
@@ -290,7 +345,7 @@ static void take_param(Wrapper *w, uint32_t i) {
     } else if (param->kind == IR_C_STR) {
         take_text(w, param, given);
     } else if (param->type->kind == IR_T_ARRAY) {
-        take_array(w, param, given);
+        take_array(w, i);
     } else {
         take_scalar(w, param, given);
     }
@@ -331,7 +386,50 @@ static bool is_memory(const IrCParam *param) {
            (param->kind == IR_C_OUT && param->type->kind != IR_T_TAPE);
 }
 
+/* Where leaf I lies, as the runtime takes a view: sizes and strides in memory. */
+static LLVMValueRef shape_of_memory(Wrapper *w, uint32_t i, int32_t *rank, int64_t *bytes) {
+    Emit *e = w->f.e;
+    const IrCParam *param = &w->export->params[i];
+    *rank = param->view ? (int32_t)view_rank(param) : 1;
+    *bytes = param->view ? element_bytes(param) : 1;
+    if (param->view) return view_dims(w, param);
+    LLVMValueRef dims = gen_alloca(&w->f, LLVMArrayType2(e->i64, 2), NULL, 8, "dims");
+    LLVMBuildStore(e->b, bytes_of(w, param), dims);
+    LLVMBuildStore(e->b, gen_int(e, 1), emit_offset(e, dims, 8));
+    return dims;
+}
+
+static void check_views(Wrapper *w, uint32_t i, uint32_t j) {
+    const IrCParam *a = &w->export->params[i], *b = &w->export->params[j];
+    Emit *e = w->f.e;
+    Gen *g = w->f.g;
+    int32_t ranks[2];
+    int64_t bytes[2];
+    LLVMValueRef adims = shape_of_memory(w, i, &ranks[0], &bytes[0]);
+    LLVMValueRef bdims = shape_of_memory(w, j, &ranks[1], &bytes[1]);
+    LLVMValueRef args[] = {w->f.context,
+                           gen_site(g, w->func, w->export->pos),
+                           w->given[i],
+                           gen_int(e, bytes[0]),
+                           emit_int32(e, ranks[0]),
+                           adims,
+                           gen_text(g, a->name, strlen(a->name)),
+                           w->given[j],
+                           gen_int(e, bytes[1]),
+                           emit_int32(e, ranks[1]),
+                           bdims,
+                           gen_text(g, b->name, strlen(b->name))};
+    leave_if_failed(w, gen_runtime(g, "adl__view_overlap", args, 12));
+}
+
 static void check_pair(Wrapper *w, uint32_t i, uint32_t j) {
+    const IrCParam *params = w->export->params;
+    if (params[i].view || params[j].view) {
+        /* The one that is written has its elements apart. */
+        bool swap = params[i].kind == IR_C_ARRAY;
+        check_views(w, swap ? j : i, swap ? i : j);
+        return;
+    }
     const IrCParam *a = &w->export->params[i], *b = &w->export->params[j];
     Gen *g = w->f.g;
     LLVMValueRef args[] = {
@@ -402,7 +500,7 @@ static void find_source(Wrapper *w, uint32_t i) {
     for (uint32_t k = 0; k < w->export->nparams; k++) {
         const IrCParam *param = &w->export->params[k];
         if (!is_lent(param, i)) continue;
-        LLVMValueRef args[] = {w->f.context, w->sources[i], bytes, w->given[k],
+        LLVMValueRef args[] = {w->f.context, w->sources[i], bytes, w->used[k],
                                bytes_of(w, param)};
         LLVMValueRef apart = gen_runtime(w->f.g, "adl__apart", args, 5);
         LLVMValueRef none = LLVMBuildAnd(e->b, is_null(e, apart),
@@ -494,6 +592,8 @@ static void gen_wrapper(Gen *g, const IrExport *export) {
     strbuf_free(&name);
     w.f.device = device_launches(g, w.func);
     w.given = ARENA_ARRAY(g->plan->arena, LLVMValueRef, export->nparams + 1);
+    w.used = ARENA_ARRAY(g->plan->arena, LLVMValueRef, export->nparams + 1);
+    w.arg = places;
     w.args = ARENA_ARRAY(g->plan->arena, Val, w.func->nparams);
     w.places = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);
     w.memories = ARENA_ARRAY(g->plan->arena, LLVMValueRef, w.func->nresults);
@@ -513,6 +613,7 @@ static void gen_wrapper(Gen *g, const IrExport *export) {
     check_places(&w);
     for (uint32_t i = 0; i < w.func->nresults; i++) find_source(&w, i);
     for (uint32_t i = 0; i < w.func->nresults; i++) give_result(&w, i);
+    give_views(&w);
     leave(&w, emit_int32(e, 0));
     LLVMPositionBuilderAtEnd(e->b, w.f.allocas);
     LLVMBuildBr(e->b, body);
