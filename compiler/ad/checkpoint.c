@@ -369,7 +369,7 @@ static Stock reverse_trip(Transposer *t, const IrInst *inst, const State *s, IrV
 void transpose_checkpointed(Transposer *t, IrInst *inst) {
     State s = find_state(t, inst);
     Carried c = carried_find(t, inst);
-    uint32_t m = c.n + c.threads.linear.len;
+    uint32_t m = carried_count(&c);
     IrValue **values = ARENA_ARRAY(t->ad->arena, IrValue *, m + STOCK), *outer = t->tape;
     IrValue *start = outer ? outer : map_getp(&t->tapes, inst);
     IrType i64 = ir_scalar(t->b.module, IR_I64);

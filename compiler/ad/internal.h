@@ -214,9 +214,12 @@ void cut_free(Cut *cut);
 typedef enum Zero { ZERO_IS_ZERO, ZERO_MAY_BE_NOTHING, ZERO_OF_ELEMENT } Zero;
 
 /* When a cotangent counts.  PRESENT: a condition without which it is zero and stands for nothing
-   (NULL: none).  WHOLE: of an array, each of its elements counts where the array does. */
+   (NULL: none).  SOFT: the condition hardly ever fails (a loop without a trip), so that a map is
+   not put under it as a whole, but its products are.  WHOLE: of an array, each of its elements
+   counts where the array does. */
 typedef struct When {
     IrValue *present;
+    bool soft;
     Zero zero;
     bool whole;
 } When;
@@ -309,6 +312,8 @@ static inline bool may_be_nothing(When when) {
 /* Is there nothing to transpose in INST, as none of its results has a cotangent? */
 bool transpose_is_idle(const Transposer *t, const IrInst *inst);
 
+/* Does REGION read the cotangent of an accumulator? */
+bool region_adds(const Transposer *t, const IrRegion *region);
 /* Where all cotangents of INST's results stand under a condition: TRANSPOSE, under it. */
 bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer *, IrInst *));
 void transpose_scalar(Transposer *t, IrInst *inst);

@@ -246,8 +246,8 @@ static IrValue *one_if(Lin *l, IrValue *condition, IrScalar type) {
     return irb_select(l->b, condition, irb_scalar_const(l->b, type, 0, 1), irb_zero(l->b, type));
 }
 
-/* Opens a map over the elements of LIKE, an array, that gives N values: the last one a tangent, those
-   before it not. */
+/* Opens a map over the elements of LIKE, an array, that gives N values: the last one a tangent,
+   those before it not. */
 static IrInst *open_elements(Lin *l, IrValue *like, uint32_t n) {
     IrValue *sizes[IR_MAX_RANK];
     IrType types[2], elem = ir_scalar(l->b->module, like->type->scalar);

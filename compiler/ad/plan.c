@@ -247,8 +247,8 @@ static void add_node(Planner *p, IrValue *value) {
     else add_inputs(p, value->def, scope, in);
 }
 
-/* What a parallel region computes can be computed again, but for what it gets from the world; what it
-   takes from around it can be kept, but for texts. */
+/* What a parallel region computes can be computed again, but for what it gets from the world; what
+   it takes from around it can be kept, but for texts. */
 static void report_unkept(Planner *p) {
     bool texts = false;
     for (uint32_t i = 0; i < p->values.len; i++) {

@@ -19,14 +19,20 @@ typedef struct Carried {
     uint32_t *at;      /* which of its results */
     bool *unsure; /* of tapes: their cotangents need not be there behind the loop */
     Threads threads;
+    uint32_t nflags; /* threads that are arrays and that no trip need have added to */
+    uint32_t *flagged;   /* which ones: whether one has is carried behind the threads */
+    IrValue **flags;     /* before the first trip */
+    bool *always;        /* each trip adds to it */
     bool taped;
     bool may_lack; /* the cotangents with which its reverse starts may stand for nothing */
 } Carried;
 
 Carried carried_find(Transposer *t, const IrInst *inst);
+/* How many values the reverse of the loop carries. */
+uint32_t carried_count(const Carried *c);
 void threads_free(Threads *threads);
 void threads_set(Transposer *t, const Threads *threads, IrValue *const *values);
-/* The cotangents with which the reverse of a loop starts: its results', then the threads'. */
+/* What the reverse of a loop starts with: the cotangents of its results, of the threads, flags. */
 uint32_t carried_inits(Transposer *t, const IrInst *inst, const Carried *c, IrValue **inits);
 /* LOOP, which starts with these, gets the types of what they belong to. */
 void carried_types(const IrInst *inst, const Carried *c, IrInst *loop);

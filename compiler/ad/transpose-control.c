@@ -27,7 +27,7 @@ static bool any_ct(const Transposer *t, const IrInst *inst) {
     return false;
 }
 
-static bool region_adds(const Transposer *t, const IrRegion *region) {
+bool region_adds(const Transposer *t, const IrRegion *region) {
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
         if (inst->op == IR_ACC_ADD && t->ct[inst->operands[0]->id].value) return true;
         for (uint32_t r = 0; r < inst->nregions; r++)
@@ -101,6 +101,7 @@ static bool is_guarded(const Transposer *t, const IrInst *inst) {
         if (!is_linear(t->mixed, inst->results[i])) continue;
         Ct ct = t->ct[inst->results[i]->id];
         if (ct.value && !ct.when.present) return false;
+        if (ct.value && ct.when.soft && inst->op == IR_BUILD) return false;
         any |= ct.value != NULL;
     }
     for (uint32_t r = 0; r < inst->nregions; r++)
@@ -206,14 +207,21 @@ bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer
         if (is_linear(t->mixed, inst->operands[i])) add_thread(inst->operands[i], &threads);
     uint32_t n = threads.linear.len;
     bool *is_new = ARENA_ARRAY(t->ad->arena, bool, n);
-    for (uint32_t i = 0; i < n; i++) is_new[i] = !t->ct[threads.linear.at[i]->id].value;
+    When *old = ARENA_ARRAY(t->ad->arena, When, n);
+    for (uint32_t i = 0; i < n; i++) {
+        is_new[i] = !t->ct[threads.linear.at[i]->id].value;
+        old[i] = t->ct[threads.linear.at[i]->id].when;
+    }
     bool *unsure = ARENA_ARRAY(t->ad->arena, bool, n);
     IrValue *present = take_present(t, inst);
     guard(t, inst, present, &threads, transpose, unsure);
     for (uint32_t i = 0; i < n; i++) {
         Ct *ct = &t->ct[threads.linear.at[i]->id];
+        bool is_array = threads.linear.at[i]->type->kind == IR_T_ARRAY;
         if (!unsure[i] && is_new[i] && (tapes || threads.linear.at[i]->type->kind != IR_T_TAPE))
             ct->when.present = present;
+        else if (is_array && !is_new[i] && old[i].present)
+            ct->when = ct_either(t, old[i], (When){.present = present});
     }
     threads_free(&threads);
     return true;
@@ -264,9 +272,13 @@ static void mark_absent(Transposer *t, const Threads *threads, IrValue *c, const
                         bool *const absent[2], const bool *unsure) {
     for (uint32_t i = 0; i < threads->linear.len; i++) {
         Ct *ct = &t->ct[threads->linear.at[i]->id];
-        if (entry[i].value || unsure[i]) continue;
+        IrValue *old = entry[i].when.present;
+        bool is_array = threads->linear.at[i]->type->kind == IR_T_ARRAY;
+        if (unsure[i] || (entry[i].value && !(old && is_array))) continue;
         if (absent[0][i]) ct->when.present = irb_unary(&t->b, IR_NOT, c);
         else if (absent[1][i]) ct->when.present = c;
+        if (entry[i].value && ct->when.present)
+            ct->when.present = irb_binary(&t->b, IR_OR, old, ct->when.present);
     }
 }
 
@@ -306,6 +318,21 @@ void transpose_if(Transposer *t, IrInst *inst) {
 
 /* ---- loops ---- */
 
+/* Arrays: of a number it is known by its value whether it may stand for nothing. */
+static void find_flags(Transposer *t, Carried *c) {
+    uint32_t n = c->threads.linear.len;
+    c->flagged = ARENA_ARRAY(t->ad->arena, uint32_t, n);
+    c->flags = ARENA_ARRAY(t->ad->arena, IrValue *, n);
+    c->always = ARENA_ARRAY(t->ad->arena, bool, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const Ct *ct = &t->ct[c->threads.linear.at[i]->id];
+        bool is_array = c->threads.linear.at[i]->type->kind == IR_T_ARRAY;
+        if (!is_array || (ct->value && !ct->when.present)) continue;
+        c->flags[c->nflags] = ct->value ? ct->when.present : irb_bool(&t->b, false);
+        c->flagged[c->nflags++] = i;
+    }
+}
+
 Carried carried_find(Transposer *t, const IrInst *inst) {
     Carried c = {.at = ARENA_ARRAY(t->ad->arena, uint32_t, inst->nresults),
                  .unsure = ARENA_ARRAY(t->ad->arena, bool, inst->nresults)};
@@ -321,8 +348,13 @@ Carried carried_find(Transposer *t, const IrInst *inst) {
     }
     c.may_lack |= !any_sure;
     find_threads(t, inst, &c.threads);
+    find_flags(t, &c);
     c.taped = is_taped(t, inst);
     return c;
+}
+
+uint32_t carried_count(const Carried *c) {
+    return c->n + c->threads.linear.len + c->nflags;
 }
 
 uint32_t carried_inits(Transposer *t, const IrInst *inst, const Carried *c, IrValue **inits) {
@@ -330,6 +362,7 @@ uint32_t carried_inits(Transposer *t, const IrInst *inst, const Carried *c, IrVa
     for (uint32_t i = 0; i < c->n; i++) inits[n++] = ct_value(t, inst->results[c->at[i]]);
     for (uint32_t i = 0; i < c->threads.linear.len; i++)
         inits[n++] = ct_value(t, c->threads.linear.at[i]);
+    for (uint32_t k = 0; k < c->nflags; k++) inits[n++] = c->flags[k];
     return n;
 }
 
@@ -346,11 +379,17 @@ void carried_types(const IrInst *inst, const Carried *c, IrInst *loop) {
         set_type(loop, c->n + i, c->threads.linear.at[i]->type);
 }
 
+static When *flagged_when(Transposer *t, const Carried *c, uint32_t k) {
+    return &t->ct[c->threads.linear.at[c->flagged[k]]->id].when;
+}
+
 uint32_t carried_trip(Transposer *t, const IrInst *inst, const Carried *c, IrValue *const *params,
                       IrValue **next) {
     const IrRegion *from = inst->regions[0], *around = t->region;
     uint32_t n = 0, exit = inst->flags & IR_LOOP_EXIT ? 1 : 0;
     threads_set(t, &c->threads, params + c->n);
+    for (uint32_t k = 0; k < c->nflags; k++)
+        flagged_when(t, c, k)->present = params[carried_count(c) - c->nflags + k];
     t->region = from;
     for (uint32_t i = 0; i < c->n; i++)
         ct_add(t, from->last->operands[c->at[i] + exit], params[i],
@@ -359,14 +398,33 @@ uint32_t carried_trip(Transposer *t, const IrInst *inst, const Carried *c, IrVal
                              : ct_element(params[i], (When){0}));
     t->region = around;
     reverse_region(t, from);
+    for (uint32_t k = 0; k < c->nflags; k++) {
+        IrValue *present = flagged_when(t, c, k)->present;
+        c->always[k] = !present;
+        next[carried_count(c) - c->nflags + k] = present ? present : irb_bool(&t->b, true);
+    }
     for (uint32_t i = 0; i < c->n; i++) next[n++] = ct_value(t, from->params[1 + c->at[i]]);
     for (uint32_t i = 0; i < c->threads.linear.len; i++)
         next[n++] = ct_value(t, c->threads.linear.at[i]);
-    return n;
+    return n + c->nflags;
+}
+
+/* Was there a trip of LOOP, or was OLD?  NULL: certainly. */
+static IrValue *any_trip(Transposer *t, const IrInst *loop, IrValue *old) {
+    int64_t trips;
+    bool is_none = old->def && old->def->op == IR_CONST && !old->def->imm;
+    if (ir_const_int(loop->operands[0], &trips) && trips > 0) return NULL;
+    IrValue *any = irb_binary(&t->b, IR_GT, loop->operands[0], irb_int(&t->b, 0));
+    return is_none ? any : irb_binary(&t->b, IR_OR, old, any);
 }
 
 void carried_finish(Transposer *t, const IrInst *inst, const Carried *c, const IrInst *loop) {
     threads_given(t, &c->threads, loop->results + c->n);
+    for (uint32_t k = 0; k < c->nflags; k++) {
+        IrValue *present = loop->results[carried_count(c) - c->nflags + k];
+        if (c->always[k]) present = any_trip(t, loop, c->flags[k]);
+        *flagged_when(t, c, k) = (When){.present = present, .soft = present != NULL};
+    }
     for (uint32_t i = 0; i < c->n; i++)
         ct_add_given(t, inst->operands[1 + c->at[i]], loop->results[i]);
 }
@@ -399,7 +457,7 @@ void transpose_loop(Transposer *t, IrInst *inst) {
     IrValue *count =
         inst->flags & IR_LOOP_EXIT ? inst->results[inst->nresults - 1] : inst->operands[0];
     IrValue *trips = now_of(t, count);
-    IrValue **inits = ARENA_ARRAY(t->ad->arena, IrValue *, c.n + c.threads.linear.len + 1);
+    IrValue **inits = ARENA_ARRAY(t->ad->arena, IrValue *, carried_count(&c) + 1);
     uint32_t n = carried_inits(t, inst, &c, inits);
     if (c.taped) inits[n++] = tape_of(t, inst);
     IrInst *loop = irb_loop(&t->b, trips, n, inits, false);

@@ -85,8 +85,8 @@ static void set_tapes(Transposer *t, const Targets *targets, IrValue *const *val
         t->ct[targets->tapes.at[i]->id] = (Ct){.value = values[i]};
 }
 
-/* The same in order, for a region that pulls tapes from outside: their cotangents, which are sums of
-   tapes, go from one iteration to the next.  AT: the indices of the first DEPTH dimensions. */
+/* The same in order, for a region that pulls tapes from outside: their cotangents, which are sums
+   of tapes, go from one iteration to the next.  AT: the indices of the first DEPTH dimensions. */
 static void reverse_in_order(Transposer *t, IrInst *inst, const Ct *results, const Targets *targets,
                              uint32_t depth, IrValue **at) {
     uint32_t n = targets->tapes.len;
@@ -140,14 +140,31 @@ static IrValue *mask_of(Transposer *t, const Additions *added, const IrValue *li
     return ir_with_acc_give(with, ir_build_give(build, counts, 0, NULL));
 }
 
+/* The condition under which anything that the transpose of INST, a map that does not stand under it
+   as a whole, adds counts. */
+static When when_any(Transposer *t, const IrInst *inst, const Ct *results) {
+    When any = {0};
+    if (region_adds(t, inst->regions[0])) return any;
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        When when = results[i].when;
+        if (!results[i].value) continue;
+        if (!when.present || !when.soft) return (When){0};
+        any = any.present ? ct_either(t, any, when) : when;
+    }
+    return (When){.present = any.present, .soft = any.present != NULL};
+}
+
 /* When VALUE counts, to which the transpose of a region ADDED what is known, and which counted OLD
    before it. */
-static When given_by(const Additions *added, When old, const IrValue *value) {
+static When given_by(Transposer *t, const Additions *added, When old, When any,
+                     const IrValue *value, bool is_new) {
     bool is_scalar = value->type->kind == IR_T_SCALAR;
     When when = ct_given(value);
     if (added->are_sure && is_scalar) when.zero = added->zero;
     when.whole = added->are_sure && !is_scalar && added->zero == ZERO_IS_ZERO;
     if (!may_be_nothing(old)) when = (When){.whole = when.whole || old.whole};
+    else if (any.present && is_new) when.present = any.present, when.soft = true;
+    else if (any.present && old.present && !is_scalar) when = ct_either(t, old, any);
     return when;
 }
 
@@ -168,6 +185,7 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
     for (uint32_t i = 0; i < inst->nresults && inst->op == IR_REDUCE; i++)
         if (results[i].value)
             ct_add(t, inst->operands[(uint32_t)inst->imm + i], results[i].value, results[i].when);
+    When any = when_any(t, inst, results);
     ad_linear_captures(t->mixed, inst, add_target, &targets);
     uint32_t n = targets.linear.len, ntapes = targets.tapes.len;
     IrValue **tapes = ARENA_ARRAY(t->ad->arena, IrValue *, ntapes);
@@ -204,7 +222,7 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
             const IrValue *linear = targets.linear.at[i];
             Ct *ct = &t->ct[linear->id];
             *ct = (Ct){.value = with->results[i], .masked = added[i].zero};
-            ct->when = given_by(&added[i], old[i], ct->value);
+            ct->when = given_by(t, &added[i], old[i], any, ct->value, is_new[i]);
             if (is_new[i]) ct->mask = mask_of(t, &added[i], linear, build, with);
         }
     }

@@ -62,6 +62,7 @@ When ct_either(Transposer *t, When a, When b) {
     if (a.present && b.present)
         either.present =
             a.present == b.present ? a.present : irb_binary(&t->b, IR_OR, a.present, b.present);
+    either.soft = a.soft && b.soft;
     if (either.present ? !a.zero && !b.zero : a.zero == b.zero && !a.present && !b.present)
         either.zero = a.zero;
     return either;
@@ -264,6 +265,9 @@ static void transpose_inst(Transposer *t, IrInst *inst) {
         break;
     case IR_TAPE_PUSH:
         if (!transpose_guarded(t, inst, transpose_tape)) transpose_tape(t, inst);
+        break;
+    case IR_CONTRACT:
+        if (!transpose_guarded(t, inst, transpose_array)) transpose_array(t, inst);
         break;
     case IR_TAPE_POP: transpose_tape(t, inst); break;
     case IR_TAPE_NEW:
