@@ -37,8 +37,10 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/module.c \
   compiler/codegen/cpu/parallel.c \
   compiler/codegen/cpu/program.c \
+  compiler/codegen/cpu/reduce-device.c \
   compiler/codegen/cpu/reduce.c \
   compiler/codegen/cpu/parts.c \
+  compiler/codegen/cpu/reduce.h \
   compiler/codegen/cpu/sink.c \
   compiler/codegen/cpu/sum.c \
   compiler/codegen/cpu/tape.c \
@@ -46,9 +48,11 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/vector.c \
   compiler/codegen/cpu/vector.h \
   compiler/codegen/ptx/body.c \
+  compiler/codegen/ptx/entry.h \
   compiler/codegen/ptx/gen.h \
   compiler/codegen/ptx/generate.h \
   compiler/codegen/ptx/module.c \
+  compiler/codegen/ptx/reduce.c \
   compiler/codegen/ptx/region.c \
   compiler/codegen/ptx/regions.h
 

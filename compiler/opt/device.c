@@ -55,9 +55,18 @@ static bool is_long(const IrInst *inst) {
     return inst->imm > 0 && all >= WORTH_LAUNCHING;
 }
 
+/* Of what can be combined in any order, numbers. */
+static bool can_be_launched(const IrInst *inst) {
+    if (inst->op == IR_BUILD) return true;
+    if (inst->op != IR_REDUCE || inst->flags >= IR_ARGMIN) return false;
+    for (uint32_t i = 0; i < inst->nresults; i++)
+        if (inst->results[i]->type->kind != IR_T_SCALAR) return false;
+    return inst->nresults > 0;
+}
+
 static void find_regions(DevicePlan *plan, const IrRegion *region) {
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
-        if (inst->op == IR_BUILD && is_long(inst)) vec_push(&plan->regions, inst);
+        if (can_be_launched(inst) && is_long(inst)) vec_push(&plan->regions, inst);
         for (uint32_t r = 0; r < inst->nregions && !is_parallel(inst); r++)
             find_regions(plan, inst->regions[r]);
     }

@@ -251,7 +251,7 @@ void gen_build(Fn *f, const IrInst *inst) {
     if (sunk) f->dests[inst->results[0]->id] = sink.dest;
     Val *outs = new_results(f, inst, olds);
     Loops loops = {inst, outs, sunk ? &sink : NULL};
-    if (kernel) device_launch(f, kernel, outs, gen_loops, &loops);
+    if (kernel) launch_build(f, kernel, outs, gen_loops, &loops);
     else gen_loops(f, &loops);
     for (uint32_t r = 0; r < inst->nresults; r++) {
         for (uint32_t k = 0; k < olds[r].n; k++)

@@ -259,16 +259,16 @@ static void extents_of(Fn *f, const IrInst *inst, LLVMValueRef *extents) {
     }
 }
 
-static LLVMValueRef call_launch(Fn *f, const DeviceKernel *kernel, const Val *outs) {
+Launch launch_open(Fn *f, const DeviceKernel *kernel, const Val *outs, const IrType *types,
+                   LLVMValueRef const *extents, LLVMValueRef work) {
     Emit *e = f->e;
     const IrInst *inst = kernel->inst;
     Args args = {.f = f};
-    int64_t own;
-    LLVMValueRef extents[3];
-    extents_of(f, inst, extents);
+    Touched t = {f, inst};
+    Launch launch = {.device = gen_block(f, "device"), .done = gen_block(f, "launched")};
     for (uint32_t i = 0; i < kernel->ncaptures; i++) push_capture(&args, kernel->captures[i]);
     for (uint32_t r = 0; r < inst->nresults; r++)
-        push_memory(&args, ADL_GPU_WRITE, &outs[r], inst->results[r]->type);
+        push_memory(&args, ADL_GPU_WRITE, &outs[r], types[r]);
     LLVMValueRef call[] = {f->context,
                            gen_site(f->g, f->ir, inst->pos),
                            module_table(f->g),
@@ -276,34 +276,56 @@ static LLVMValueRef call_launch(Fn *f, const DeviceKernel *kernel, const Val *ou
                            extents[0],
                            extents[1],
                            extents[2],
-                           cost_of_region(f, inst->regions[0], &own),
+                           work,
                            emit_int32(e, (int32_t)args.fields.len / 4),
                            store_args(&args)};
     vec_free(&args.fields);
-    return gen_runtime(f->g, "adl__gpu_launch", call, 10);
+    launch.status = gen_runtime(f->g, "adl__gpu_launch", call, 10);
+    LLVMBasicBlockRef cpu = gen_block(f, "cpu");
+    LLVMValueRef elsewhere =
+        LLVMBuildICmp(e->b, LLVMIntEQ, launch.status, emit_int32(e, ADL_GPU_ELSEWHERE), "");
+    LLVMBuildCondBr(e->b, elsewhere, cpu, launch.device);
+    LLVMPositionBuilderAtEnd(e->b, cpu);
+    for (uint32_t r = 0; r < inst->nresults; r++) device_ask(f, &outs[r], true);
+    ir_captures(inst->regions[0], ask_captured, &t);
+    f->device = false;
+    return launch;
 }
 
-void device_launch(Fn *f, const DeviceKernel *kernel, const Val *outs,
-                   void (*otherwise)(Fn *f, void *data), void *data) {
-    Emit *e = f->e;
-    Touched t = {f, kernel->inst};
-    LLVMBasicBlockRef cpu = gen_block(f, "cpu"), device = gen_block(f, "device"),
-                      done = gen_block(f, "launched");
-    LLVMValueRef status = call_launch(f, kernel, outs);
-    LLVMValueRef elsewhere =
-        LLVMBuildICmp(e->b, LLVMIntEQ, status, emit_int32(e, ADL_GPU_ELSEWHERE), "");
-    LLVMBuildCondBr(e->b, elsewhere, cpu, device);
-    LLVMPositionBuilderAtEnd(e->b, cpu);
-    for (uint32_t r = 0; r < kernel->inst->nresults; r++) device_ask(f, &outs[r], true);
-    ir_captures(kernel->inst->regions[0], ask_captured, &t);
-    f->device = false;
-    otherwise(f, data);
+void launch_done(Fn *f, Launch *launch) {
+    launch->from_cpu = LLVMGetInsertBlock(f->e->b);
     f->device = true;
-    LLVMBuildBr(e->b, done);
-    LLVMPositionBuilderAtEnd(e->b, device);
-    gen_check_status(f, status);
-    LLVMBuildBr(e->b, done);
-    LLVMPositionBuilderAtEnd(e->b, done);
+    LLVMBuildBr(f->e->b, launch->done);
+    LLVMPositionBuilderAtEnd(f->e->b, launch->device);
+    gen_check_status(f, launch->status);
+}
+
+void launch_close(Fn *f, Launch *launch, uint32_t n, LLVMValueRef *here, LLVMValueRef *there) {
+    Emit *e = f->e;
+    LLVMBasicBlockRef from_device = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, launch->done);
+    LLVMPositionBuilderAtEnd(e->b, launch->done);
+    for (uint32_t i = 0; i < n; i++) {
+        LLVMValueRef phi = LLVMBuildPhi(e->b, LLVMTypeOf(here[i]), "");
+        LLVMAddIncoming(phi, &here[i], &launch->from_cpu, 1);
+        LLVMAddIncoming(phi, &there[i], &from_device, 1);
+        here[i] = phi;
+    }
+}
+
+void launch_build(Fn *f, const DeviceKernel *kernel, const Val *outs,
+                  void (*otherwise)(Fn *f, void *data), void *data) {
+    const IrInst *inst = kernel->inst;
+    LLVMValueRef extents[3];
+    int64_t own;
+    IrType *types = ARENA_ARRAY(f->g->plan->arena, IrType, inst->nresults + 1);
+    for (uint32_t r = 0; r < inst->nresults; r++) types[r] = inst->results[r]->type;
+    extents_of(f, inst, extents);
+    Launch launch = launch_open(f, kernel, outs, types, extents,
+                                cost_of_region(f, inst->regions[0], &own));
+    otherwise(f, data);
+    launch_done(f, &launch);
+    launch_close(f, &launch, 0, NULL, NULL);
 }
 
 /* ---- tables ---- */

@@ -17,9 +17,22 @@ bool device_before(Fn *f, const IrInst *inst);
 void device_ask(Fn *f, const Val *val, bool write);
 /* The same as a status for the caller to look at; NULL: VAL's elements are there for sure. */
 LLVMValueRef device_status(Fn *f, const Val *val, bool write);
-/* KERNEL, or where that is not to be, what OTHERWISE makes; OUTS are INST's results. */
-void device_launch(Fn *f, const DeviceKernel *kernel, const Val *outs,
-                   void (*otherwise)(Fn *f, void *data), void *data);
+/* Two ways to the same results. */
+typedef struct Launch {
+    LLVMBasicBlockRef device, done, from_cpu;
+    LLVMValueRef status;
+} Launch;
+/* Asks for KERNEL with the memory OUTS (of TYPES) for what it writes; the builder then stands where it
+   did not run, with all elements on the host; after launch_done where it did; after launch_close
+   where both meet. */
+Launch launch_open(Fn *f, const DeviceKernel *kernel, const Val *outs, const IrType *types,
+                   LLVMValueRef const *extents, LLVMValueRef work);
+void launch_done(Fn *f, Launch *launch);
+/* HERE, the N values of the first way, become phis of those and THERE, of the second. */
+void launch_close(Fn *f, Launch *launch, uint32_t n, LLVMValueRef *here, LLVMValueRef *there);
+/* BUILD's kernel; OTHERWISE makes the loops on the CPU. */
+void launch_build(Fn *f, const DeviceKernel *kernel, const Val *outs,
+                  void (*otherwise)(Fn *f, void *data), void *data);
 /* The constants of the module. */
 void device_tables(Gen *g);
 

@@ -1,22 +1,13 @@
 /* REDUCE.  Sums and products of floats follow the order that sum.c defines, dimension by dimension:
    the values of a block are first computed into a buffer, by a loop like any BUILD's, and then
    added up.  Everything else may be combined in any order and runs straight on. */
-#include "codegen/cpu/gen.h"
+#include "codegen/cpu/reduce.h"
 
+#include "codegen/cpu/device.h"
 #include "codegen/cpu/vector.h"
 
 enum { MAX_PLAIN = 48 }; /* operations of a body that is made several times */
 
-typedef struct Reduction {
-    Fn *f;
-    const IrInst *inst;
-    IrReduce kind;
-    uint32_t n; /* dimensions */
-    uint32_t results;
-    LLVMValueRef at[IR_MAX_RANK];
-    Val *accs;          /* of array results: where they add up */
-    LLVMValueRef *flat; /* of ARGMIN, ARGMAX: the place so far */
-} Reduction;
 
 static IrScalar scalar_of(const Reduction *r, uint32_t i) {
     return ir_resolve(r->inst->regions[0]->last->operands[i])->type->scalar;
@@ -287,6 +278,10 @@ static LLVMValueRef sum_row(Reduction *r, const IrInst *index) {
 
 static void sum_level(Reduction *r, uint32_t k, LLVMValueRef *sums) {
     int64_t known;
+    if (r->parts && k + 1 == r->n) {
+        reduce_parts(r, sums);
+        return;
+    }
     const IrInst *row = k + 1 == r->n ? plain_row(r) : NULL;
     if (ir_const_int(r->inst->operands[k], &known) && known < SUM_LANES) sum_few(r, k, sums);
     else if (row) sums[0] = sum_row(r, row);
@@ -543,6 +538,21 @@ static bool all_floats(const IrInst *inst) {
     return true;
 }
 
+bool reduce_is_ordered(const Reduction *r) {
+    return (r->kind == IR_SUM || r->kind == IR_PROD) && all_floats(r->inst) && r->n > 0;
+}
+
+void reduce_scalars(Reduction *r, LLVMValueRef *values) {
+    if (!reduce_is_ordered(r)) {
+        reduce_straight(r, values);
+        return;
+    }
+    if (r->parts || !sum_on_threads(r, values)) sum_level(r, 0, values);
+    for (uint32_t i = 0; i < r->results; i++)
+        values[i] = emit_combine(r->f->e, r->kind, scalar_of(r, i),
+                                 gen_scalar(r->f, r->inst->operands[r->n + i]), values[i]);
+}
+
 void gen_reduce(Fn *f, const IrInst *inst) {
     Reduction r = {.f = f, .inst = inst, .kind = (IrReduce)inst->flags};
     r.n = (uint32_t)inst->imm;
@@ -556,14 +566,8 @@ void gen_reduce(Fn *f, const IrInst *inst) {
         return;
     }
     LLVMValueRef *values = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, r.results);
-    bool ordered = (r.kind == IR_SUM || r.kind == IR_PROD) && all_floats(inst) && r.n > 0;
-    if (ordered) {
-        if (!sum_on_threads(&r, values)) sum_level(&r, 0, values);
-        for (uint32_t i = 0; i < r.results; i++)
-            values[i] = emit_combine(f->e, r.kind, scalar_of(&r, i),
-                                     gen_scalar(f, inst->operands[r.n + i]), values[i]);
-    } else {
-        reduce_straight(&r, values);
-    }
+    const DeviceKernel *kernel = device_kernel(f, inst);
+    if (kernel) reduce_on_device(&r, kernel, values);
+    else reduce_scalars(&r, values);
     for (uint32_t i = 0; i < r.results; i++) gen_set_scalar(f, inst->results[i], values[i]);
 }

@@ -406,9 +406,11 @@ static void gen_atomic_add(Body *b, const IrInst *inst) {
 /* ---- accumulators ---- */
 
 /* The dimensions of the launch of which VALUE is the invocation's own index, as bits. */
-static unsigned own_dimension(const IrValue *value) {
-    const IrInst *def = ir_resolve((IrValue *)value)->def;
+static unsigned own_dimension(const Ptx *g, const IrValue *value) {
+    value = ir_resolve((IrValue *)value);
+    const IrInst *def = value->def;
     int64_t dim;
+    if (!def && g->region && value->region == g->region) return 1U << value->index;
     bool own = def && def->op == IR_RUNTIME && strcmp(def->text, "adl__device_index") == 0;
     return own && ir_const_int(def->operands[0], &dim) ? 1U << dim : 0;
 }
@@ -431,14 +433,13 @@ static void look_at_addition(IrInst *inst, void *data) {
     }
 }
 
-/* Does no other invocation add to the cells of ACC that this one adds to? */
-static bool is_alone(Body *b, const IrInst *with, const IrValue *acc) {
+bool ptx_is_alone(Ptx *g, const IrRegion *region, const IrValue *acc) {
     Additions a = {.acc = acc, .alike = true};
-    ir_walk(with->regions[0], look_at_addition, &a);
+    ir_walk((IrRegion *)(uintptr_t)region, look_at_addition, &a);
     unsigned own = 0;
     for (uint32_t i = 1; a.first && i + 1 < a.first->noperands; i++)
-        own |= own_dimension(a.first->operands[i]);
-    return a.alike && own == (1U << b->g->rank) - 1;
+        own |= own_dimension(g, a.first->operands[i]);
+    return a.alike && own == (1U << g->rank) - 1;
 }
 
 static void gen_with_acc(Body *b, const IrInst *inst) {
@@ -448,7 +449,7 @@ static void gen_with_acc(Body *b, const IrInst *inst) {
         if (!init->root) ptx_refuse(b->g, "a number that many parts add to");
         if (*b->g->error) return;
         Val acc = written(init);
-        acc.alone = is_alone(b, inst, body->params[k]);
+        acc.alone = ptx_is_alone(b->g, inst->regions[0], body->params[k]);
         b->vals[body->params[k]->id] = acc;
     }
     gen_region(b, body);

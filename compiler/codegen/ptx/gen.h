@@ -35,6 +35,7 @@ typedef struct Ptx {
     LLVMTargetMachineRef target;
     LLVMValueRef entry;
     uint32_t rank; /* indices of the kernel */
+    const IrRegion *region; /* of a program's loop: its parameters are the indices */
     LLVMBasicBlockRef trap; /* where failed checks go; NULL until needed */
     const char *missing;    /* a function of libdevice that is called */
     char **error;           /* the first one; then nothing that is made counts */
@@ -57,6 +58,8 @@ void ptx_inline(Ptx *g, const Body *caller, const IrFunc *func, const Val *args,
 /* The body of a parallel loop, in whose function VALS, by value id, has all that it captures; what it
    yields goes to RESULTS. */
 void ptx_region(Ptx *g, const IrRegion *region, Val *vals, Val *results);
+/* Does no other invocation add to the cells of ACC that this one adds to, all in REGION? */
+bool ptx_is_alone(Ptx *g, const IrRegion *region, const IrValue *acc);
 Val ptx_array(Ptx *g, LLVMValueRef at, IrType type, LLVMValueRef const *open_dims, bool shared);
 
 

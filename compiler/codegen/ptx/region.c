@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/ptx/gen.h"
+#include "codegen/ptx/entry.h"
 
-enum { REGION_BLOCK = 256, FIXED_PARAMS = 4 };
+enum { REGION_BLOCK = 256 };
 
 /* ---- what a loop captures ---- */
 
@@ -35,8 +35,10 @@ static void find_captures(DeviceKernel *kernel, Arena *arena) {
     Captures c = {.arena = arena};
     const IrInst *inst = kernel->inst;
     ir_captures(inst->regions[0], capture, &c);
-    /* Sizes by which an index along z is taken apart. */
-    for (int64_t k = 1; k + 2 < inst->imm; k++) capture(inst->operands[k], &c);
+    /* Sizes by which an index is taken apart. */
+    bool reduces = inst->op == IR_REDUCE;
+    for (int64_t k = reduces ? 0 : 1; k + (reduces ? 0 : 2) < inst->imm; k++)
+        capture(inst->operands[k], &c);
     kernel->ncaptures = c.values.len;
     kernel->captures = ARENA_ARRAY(arena, IrValue *, c.values.len + 1);
     for (uint32_t i = 0; i < c.values.len; i++) kernel->captures[i] = c.values.at[i];
@@ -52,30 +54,25 @@ static void look_at_types(IrInst *inst, void *data) {
 
 /* ---- loops ---- */
 
-typedef struct Axis {
-    LLVMBasicBlockRef head, done;
-    LLVMValueRef i, step;
-} Axis;
-
 static LLVMValueRef special(Ptx *g, const char *what, char axis) {
     char name[64];
     snprintf(name, sizeof name, "llvm.nvvm.read.ptx.sreg.%s.%c", what, axis);
     return LLVMBuildZExt(g->e.b, emit_intrinsic(&g->e, name, NULL, NULL, 0), g->e.i64, "");
 }
 
-static LLVMBasicBlockRef new_block(Ptx *g, const char *name) {
+LLVMBasicBlockRef entry_block(Ptx *g, const char *name) {
     return LLVMAppendBasicBlockInContext(g->e.context, g->entry, name);
 }
 
-static void axis_open(Ptx *g, Axis *axis, char name, LLVMValueRef extent) {
+void axis_open(Ptx *g, Axis *axis, char name, LLVMValueRef extent) {
     Emit *e = &g->e;
     LLVMValueRef size = special(g, "ntid", name);
     LLVMValueRef first = emit_size_mul(e, special(g, "ctaid", name), size);
     first = emit_size_add(e, first, special(g, "tid", name));
     axis->step = emit_size_mul(e, special(g, "nctaid", name), size);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), body = new_block(g, "");
-    axis->head = new_block(g, "stride");
-    axis->done = new_block(g, "");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), body = entry_block(g, "");
+    axis->head = entry_block(g, "stride");
+    axis->done = entry_block(g, "");
     LLVMBuildBr(e->b, axis->head);
     LLVMPositionBuilderAtEnd(e->b, axis->head);
     axis->i = LLVMBuildPhi(e->b, e->i64, "");
@@ -85,7 +82,7 @@ static void axis_open(Ptx *g, Axis *axis, char name, LLVMValueRef extent) {
     LLVMPositionBuilderAtEnd(e->b, body);
 }
 
-static void axis_close(Ptx *g, Axis *axis) {
+void axis_close(Ptx *g, Axis *axis) {
     Emit *e = &g->e;
     LLVMValueRef next = emit_size_add(e, axis->i, axis->step);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
@@ -95,14 +92,6 @@ static void axis_close(Ptx *g, Axis *axis) {
 }
 
 /* ---- entries ---- */
-
-typedef struct Entry {
-    Ptx *g;
-    DeviceKernel *kernel;
-    Val *vals; /* by value id */
-    LLVMValueRef extents[3];
-    LLVMValueRef *outs;
-} Entry;
 
 static LLVMTypeRef entry_type(Ptx *g, const DeviceKernel *kernel) {
     Emit *e = &g->e;
@@ -152,6 +141,7 @@ static void take_params(Entry *x, bool shared) {
         for (uint32_t k = 0, n = 0; k < type->rank; k++)
             if (type->dims[k] < 0) open[n++] = LLVMGetParam(g->entry, at++);
         *val = ptx_array(g, given, type, open, false);
+        if (type->kind == IR_T_ACC) val->alone = ptx_is_alone(g, g->region, value);
         if (type->kind != IR_T_ARRAY || shared) continue;
         ptx_mark(g, first, "noalias");
         ptx_mark(g, first, "readonly");
@@ -203,26 +193,33 @@ static void finish_checks(Ptx *g) {
     LLVMBuildRetVoid(e->b);
 }
 
+static void entry_map(Entry *x) {
+    Ptx *g = x->g;
+    Axis axes[3];
+    for (int k = 3; k-- > 0;) axis_open(g, &axes[k], "xyz"[k], x->extents[k]);
+    set_indices(x, axes);
+    store_results(x, axes);
+    for (int k = 0; k < 3 && !*g->error; k++) axis_close(g, &axes[k]);
+}
+
 static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
     Emit *e = &g->e;
     const IrInst *inst = kernel->inst;
     const IrFunc *func = inst->parent->func;
-    Axis axes[3];
     char name[32];
     snprintf(name, sizeof name, "adl_region_%u", kernel->number);
     g->pos = inst->pos;
     g->trap = NULL;
     g->rank = (uint32_t)inst->imm;
+    g->region = inst->regions[0];
     g->entry = LLVMAddFunction(e->module, name, entry_type(g, kernel));
     ptx_make_entry(g, g->entry, REGION_BLOCK);
-    LLVMPositionBuilderAtEnd(e->b, new_block(g, ""));
+    LLVMPositionBuilderAtEnd(e->b, entry_block(g, ""));
     Entry x = {g, kernel, ARENA_ARRAY(g->arena, Val, func->nvalues + 1), {NULL},
                ARENA_ARRAY(g->arena, LLVMValueRef, inst->nresults + 1)};
     take_params(&x, shared);
-    for (int k = 3; k-- > 0;) axis_open(g, &axes[k], "xyz"[k], x.extents[k]);
-    set_indices(&x, axes);
-    store_results(&x, axes);
-    for (int k = 0; k < 3 && !*g->error; k++) axis_close(g, &axes[k]);
+    if (inst->op == IR_REDUCE) entry_reduce(&x);
+    else entry_map(&x);
     if (*g->error) return;
     LLVMBuildRetVoid(e->b);
     kernel->checks = g->trap != NULL;
@@ -234,11 +231,10 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
 static void refuse_what_cannot_be(Ptx *g, const DeviceKernel *kernel) {
     const IrInst *inst = kernel->inst;
     for (uint32_t r = 0; r < inst->nresults; r++)
-        if (inst->ints[r]) ptx_refuse(g, "an array for each index");
+        if (inst->op == IR_BUILD && inst->ints[r]) ptx_refuse(g, "an array for each index");
     for (uint32_t i = 0; i < kernel->ncaptures; i++) {
         IrType type = kernel->captures[i]->type;
         if (type->kind == IR_T_TAPE) ptx_refuse(g, "a tape");
-        if (type->kind == IR_T_ACC) ptx_refuse(g, "additions to what stands outside");
         if (ir_scalar_lanes(type->scalar) > 1) ptx_refuse(g, "values with lanes");
     }
     ir_walk(inst->regions[0], look_at_types, g);

@@ -1,0 +1,31 @@
+/* Entries of a program's loops: what maps and reductions share. */
+#ifndef ADL_CODEGEN_PTX_ENTRY_H
+#define ADL_CODEGEN_PTX_ENTRY_H
+
+#include "codegen/ptx/gen.h"
+#include "codegen/ptx/regions.h"
+
+/* A loop over the indices of an axis that an invocation comes to. */
+typedef struct Axis {
+    LLVMBasicBlockRef head, done;
+    LLVMValueRef i, step;
+} Axis;
+
+LLVMBasicBlockRef entry_block(Ptx *g, const char *name);
+/* The builder then stands in the loop; behind it. */
+void axis_open(Ptx *g, Axis *axis, char name, LLVMValueRef extent);
+void axis_close(Ptx *g, Axis *axis);
+
+typedef struct Entry {
+    Ptx *g;
+    DeviceKernel *kernel;
+    Val *vals; /* by value id */
+    LLVMValueRef extents[3];
+    LLVMValueRef *outs;
+} Entry;
+
+/* ---- reduce.c ---- */
+/* The body of the entry of a REDUCE. */
+void entry_reduce(Entry *x);
+
+#endif

@@ -1,0 +1,177 @@
+/* Entries of reductions.  Sixteen invocations make the partial result of one block of the innermost
+   dimension, each what one lane of the CPU adds up, in that order; lanes are added in halves, as on
+   the CPU (codegen/cpu/sum.c).  So sums have the CPU's bits.  The host combines the blocks. */
+#include "codegen/ptx/entry.h"
+
+enum { LANES = DEVICE_SUM_LANES, BLOCK = DEVICE_SUM_BLOCK };
+_Static_assert(LANES == 1 << 4 && BLOCK == 1 << 8, "the shifts below");
+
+/* One block, as the invocation sees it. */
+typedef struct Part {
+    LLVMValueRef lane, unit, valid, begin, len;
+    LLVMValueRef few, whole; /* shorter than LANES; places in whole steps */
+    LLVMValueRef trips;
+} Part;
+
+static LLVMValueRef less(Emit *e, LLVMValueRef a, LLVMValueRef b) {
+    return LLVMBuildICmp(e->b, LLVMIntSLT, a, b, "");
+}
+
+static LLVMValueRef size_of(const Entry *x, uint32_t k) {
+    return x->vals[ir_resolve(x->kernel->inst->operands[k])->id].at;
+}
+
+/* The block that belongs to place I of the grid, and the outer indices. */
+static Part find_part(Entry *x, LLVMValueRef i) {
+    Emit *e = &x->g->e;
+    const IrInst *inst = x->kernel->inst;
+    uint32_t n = (uint32_t)inst->imm;
+    LLVMValueRef count = size_of(x, n - 1), zero = gen_int(e, 0);
+    LLVMValueRef many[] = {LLVMBuildAShr(e->b, count, gen_int(e, 8), ""), gen_int(e, 1)};
+    LLVMValueRef blocks = emit_intrinsic(e, "llvm.smax", e->i64, many, 2), units = blocks;
+    Part p = {.lane = LLVMBuildAnd(e->b, i, gen_int(e, LANES - 1), ""),
+              .unit = LLVMBuildLShr(e->b, i, gen_int(e, 4), "")};
+    for (uint32_t k = 0; k + 1 < n; k++) units = emit_size_mul(e, units, size_of(x, k));
+    p.valid = less(e, p.unit, units);
+    LLVMValueRef block = LLVMBuildURem(e->b, p.unit, blocks, "");
+    LLVMValueRef rest = LLVMBuildUDiv(e->b, p.unit, blocks, "");
+    for (uint32_t k = n - 1; k-- > 0;) {
+        LLVMValueRef index = k ? LLVMBuildURem(e->b, rest, size_of(x, k), "") : rest;
+        x->vals[inst->regions[0]->params[k]->id].at = index;
+        if (k) rest = LLVMBuildUDiv(e->b, rest, size_of(x, k), "");
+    }
+    p.begin = emit_size_mul(e, block, gen_int(e, BLOCK));
+    LLVMValueRef last = LLVMBuildICmp(e->b, LLVMIntEQ, block,
+                                      LLVMBuildSub(e->b, blocks, gen_int(e, 1), ""), "");
+    p.len = LLVMBuildSelect(e->b, last, LLVMBuildSub(e->b, count, p.begin, ""),
+                            gen_int(e, BLOCK), "");
+    p.few = less(e, p.len, gen_int(e, LANES));
+    p.whole = LLVMBuildLShr(e->b, p.len, gen_int(e, 4), "");
+    LLVMValueRef left = LLVMBuildAnd(e->b, p.len, gen_int(e, LANES - 1), "");
+    LLVMValueRef from_end = LLVMBuildSub(e->b, gen_int(e, LANES), p.lane, "");
+    LLVMValueRef more = LLVMBuildICmp(e->b, LLVMIntSLE, from_end, left, "");
+    LLVMValueRef wide =
+        emit_size_add(e, p.whole, LLVMBuildZExt(e->b, more, e->i64, ""));
+    LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, p.lane, zero, "");
+    LLVMValueRef alone = LLVMBuildSelect(e->b, first, p.len, zero, "");
+    p.trips = LLVMBuildSelect(e->b, p.few, alone, wide, "");
+    p.trips = LLVMBuildSelect(e->b, p.valid, p.trips, zero, "");
+    return p;
+}
+
+/* The place in the block of step T. */
+static LLVMValueRef place_of(Emit *e, const Part *p, LLVMValueRef t) {
+    LLVMValueRef in_row = emit_size_add(e, LLVMBuildShl(e->b, t, gen_int(e, 4), ""), p->lane);
+    LLVMValueRef at_end =
+        emit_size_add(e, LLVMBuildSub(e->b, p->len, gen_int(e, LANES), ""), p->lane);
+    LLVMValueRef wide = LLVMBuildSelect(e->b, less(e, t, p->whole), in_row, at_end, "");
+    return emit_size_add(e, p->begin, LLVMBuildSelect(e->b, p->few, t, wide, ""));
+}
+
+/* What the invocation's steps give, into SUMS. */
+static void run_steps(Entry *x, const Part *p, LLVMValueRef *sums) {
+    Ptx *g = x->g;
+    Emit *e = &g->e;
+    const IrInst *inst = x->kernel->inst;
+    uint32_t n = inst->nresults;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), head = entry_block(g, "steps"),
+                      body = entry_block(g, ""), done = entry_block(g, "");
+    LLVMValueRef zero = gen_int(e, 0);
+    LLVMBuildBr(e->b, head);
+    LLVMPositionBuilderAtEnd(e->b, head);
+    LLVMValueRef t = LLVMBuildPhi(e->b, e->i64, "");
+    LLVMAddIncoming(t, &zero, &before, 1);
+    for (uint32_t r = 0; r < n; r++) {
+        LLVMValueRef none = emit_zero(e, inst->results[r]->type->scalar);
+        sums[r] = LLVMBuildPhi(e->b, LLVMTypeOf(none), "");
+        LLVMAddIncoming(sums[r], &none, &before, 1);
+    }
+    LLVMBuildCondBr(e->b, less(e, t, p->trips), body, done);
+    LLVMPositionBuilderAtEnd(e->b, body);
+    x->vals[inst->regions[0]->params[inst->imm - 1]->id].at = place_of(e, p, t);
+    Val *values = ARENA_ARRAY(g->arena, Val, n + 1);
+    ptx_region(g, inst->regions[0], x->vals, values);
+    if (*g->error) return;
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
+    LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, t, zero, "");
+    for (uint32_t r = 0; r < n; r++) {
+        LLVMValueRef next = emit_combine(e, (IrReduce)inst->flags, inst->results[r]->type->scalar,
+                                         sums[r], values[r].at);
+        next = LLVMBuildSelect(e->b, first, values[r].at, next, "");
+        latch = LLVMGetInsertBlock(e->b);
+        LLVMAddIncoming(sums[r], &next, &latch, 1);
+    }
+    LLVMValueRef up = LLVMBuildAdd(e->b, t, gen_int(e, 1), "");
+    LLVMAddIncoming(t, &up, &latch, 1);
+    LLVMBuildBr(e->b, head);
+    LLVMPositionBuilderAtEnd(e->b, done);
+}
+
+static LLVMValueRef shuffle_word(Emit *e, LLVMValueRef word, int delta) {
+    LLVMValueRef args[] = {emit_int32(e, -1), word, emit_int32(e, delta),
+                           emit_int32(e, (32 - LANES) << 8 | 31)};
+    return emit_intrinsic(e, "llvm.nvvm.shfl.sync.down.i32", NULL, args, 4);
+}
+
+/* VALUE of the lane that is DELTA further. */
+static LLVMValueRef shuffle(Emit *e, LLVMValueRef value, int delta) {
+    LLVMTypeRef type = LLVMTypeOf(value);
+    unsigned bits = type == e->f64 ? 64 : type == e->f32 ? 32 : LLVMGetIntTypeWidth(type);
+    LLVMTypeRef whole = LLVMIntTypeInContext(e->context, bits);
+    LLVMValueRef x = LLVMBuildBitCast(e->b, value, whole, "");
+    if (bits == 64) {
+        LLVMValueRef low = LLVMBuildTrunc(e->b, x, e->i32, "");
+        LLVMValueRef high = LLVMBuildLShr(e->b, x, LLVMConstInt(e->i64, 32, false), "");
+        low = LLVMBuildZExt(e->b, shuffle_word(e, low, delta), e->i64, "");
+        high = shuffle_word(e, LLVMBuildTrunc(e->b, high, e->i32, ""), delta);
+        high = LLVMBuildZExt(e->b, high, e->i64, "");
+        high = LLVMBuildShl(e->b, high, LLVMConstInt(e->i64, 32, false), "");
+        x = LLVMBuildOr(e->b, low, high, "");
+    } else if (bits == 32) {
+        x = shuffle_word(e, x, delta);
+    } else {
+        x = shuffle_word(e, LLVMBuildZExt(e->b, x, e->i32, ""), delta);
+        x = LLVMBuildTrunc(e->b, x, whole, "");
+    }
+    return LLVMBuildBitCast(e->b, x, type, "");
+}
+
+static void store_parts(Entry *x, const Part *p, LLVMValueRef *sums) {
+    Ptx *g = x->g;
+    Emit *e = &g->e;
+    const IrInst *inst = x->kernel->inst;
+    LLVMBasicBlockRef store = entry_block(g, ""), done = entry_block(g, "");
+    for (uint32_t r = 0; r < inst->nresults; r++) {
+        IrScalar scalar = inst->results[r]->type->scalar;
+        LLVMValueRef folded = sums[r];
+        for (int half = LANES / 2; half >= 1; half /= 2)
+            folded = emit_combine(e, (IrReduce)inst->flags, scalar, folded,
+                                  shuffle(e, folded, half));
+        sums[r] = LLVMBuildSelect(e->b, p->few, sums[r], folded, "");
+    }
+    LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, p->lane, gen_int(e, 0), "");
+    LLVMBuildCondBr(e->b, LLVMBuildAnd(e->b, first, p->valid, ""), store, done);
+    LLVMPositionBuilderAtEnd(e->b, store);
+    for (uint32_t r = 0; r < inst->nresults; r++) {
+        IrScalar scalar = inst->results[r]->type->scalar;
+        LLVMValueRef unit = p->unit;
+        LLVMValueRef to = LLVMBuildInBoundsGEP2(e->b, emit_memory_type(e, scalar), x->outs[r],
+                                                &unit, 1, "");
+        LLVMBuildStore(e->b, emit_to_memory(e, scalar, sums[r]), to);
+    }
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
+}
+
+/* The grid's width is a multiple of a warp, all of which comes to the exchange between lanes. */
+void entry_reduce(Entry *x) {
+    Ptx *g = x->g;
+    Axis axis;
+    LLVMValueRef *sums = ARENA_ARRAY(g->arena, LLVMValueRef, x->kernel->inst->nresults + 1);
+    axis_open(g, &axis, 'x', x->extents[0]);
+    Part part = find_part(x, axis.i);
+    run_steps(x, &part, sums);
+    if (*g->error) return;
+    store_parts(x, &part, sums);
+    axis_close(g, &axis);
+}
