@@ -46,6 +46,12 @@ typedef struct CodegenOptions {
     size_t carried_len;
     const char *device;    /* of PTX: "sm_75" */
     bool whole;            /* parallel loops get device code beside the CPU's; not for CODEGEN_PTX */
+    /* With `whole`: makes code of PTX for DEVICE, false after it has reported; called for each of
+       DEVICES. */
+    bool (*assemble)(void *data, const char *device, const StrBuf *ptx, StrBuf *out);
+    void *assemble_data;
+    const char *const *devices;
+    uint32_t ndevices;
     /* Tells what became of a loop; may be NULL. */
     void (*remark)(void *data, Pos pos, const char *text);
     void *remark_data;

@@ -58,10 +58,11 @@ static int generate(Unit *unit, const CodegenApi *codegen, CodegenKind kind, con
     bool good = codegen->emit(unit->module, &options, kind, &bytes, &error);
     strbuf_free(&carried);
     if (!good) {
-        diag_report(unit->session->diags, DIAG_INTERNAL, nowhere, "%s", error);
+        bool told = diags_errors(unit->session->diags) > 0; /* by what the generator called */
+        if (!told) diag_report(unit->session->diags, DIAG_INTERNAL, nowhere, "%s", error);
         free(error);
         strbuf_free(&bytes);
-        return STATUS_FAULT;
+        return told ? STATUS_ERROR : STATUS_FAULT;
     }
     return write_text(unit->session, path, &bytes);
 }

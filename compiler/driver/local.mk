@@ -1,5 +1,6 @@
 # The files of compiler/driver, headers and tables included.
 libdslc_la_SOURCES += \
+  %D%/assemble.c %D%/assemble.h \
   %D%/carried.c %D%/carried.h \
   %D%/driver.c %D%/driver.h \
   %D%/elf.c %D%/elf.h \
@@ -33,5 +34,6 @@ CLEANFILES += %D%/dirs.h
 	  echo '#define ADL_PKGDATADIR "$(pkgdatadir)"'; \
 	  echo '#define ADL_INCLUDEDIR "$(includedir)"'; \
 	  echo '#define ADL_CUDA_DIR "$(CUDA_DIR)"'; \
+	  echo '#define ADL_PTXAS "$(PTXAS)"'; \
 	} > $@.tmp && mv -f $@.tmp $@
 %D%/paths.lo %D%/help.lo: %D%/dirs.h

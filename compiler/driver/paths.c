@@ -81,6 +81,7 @@ void paths_find(Paths *paths, Arena *arena, const char *home, const char *execut
     places[count++] = (Place){ADL_PKGDATADIR "/stdlib", ADL_PKGLIBDIR, ADL_LIBDIR, ADL_INCLUDEDIR};
     for (int i = 0; i < count; i++) look_in(paths, arena, &places[i]);
     if (*ADL_CUDA_DIR && file_exists(ADL_CUDA_DIR)) paths->cuda = ADL_CUDA_DIR;
+    if (*ADL_PTXAS && file_exists(ADL_PTXAS)) paths->ptxas = ADL_PTXAS;
 }
 
 void paths_find_own(Paths *paths, Arena *arena) {

@@ -15,6 +15,7 @@ typedef struct Paths {
     const char *runtime; /* the file libadl.so */
     const char *include; /* folder of adl/adl.h */
     const char *cuda;    /* the CUDA Toolkit */
+    const char *ptxas;   /* its assembler */
 } Paths;
 
 /* HOME is the value of ADL_HOME, or NULL; EXECUTABLE the path of the running program, or NULL. */

@@ -361,13 +361,20 @@ static bool refuse(Pipeline *p, const char *what) {
     return false;
 }
 
+/* "sm_80" or "sm_90a"; LIST: several, with commas. */
+static bool is_device(const char *text, bool list) {
+    if (strncmp(text, "sm_", 3) != 0) return false;
+    size_t len = strspn(text + 3, "0123456789a");
+    if (!len || (text[3 + len] && text[3 + len] != ',')) return false;
+    return !text[3 + len] || (list && is_device(text + 4 + len, true));
+}
+
 /* "ptx" and "ptx:sm_80"; the names of devices are LLVM's. */
 static bool known_target(const Options *o) {
     if (!o->target || !strcmp(o->target, "host")) return true;
-    if (strncmp(o->target, "ptx", 3) != 0) return false;
-    if (o->command == COMMAND_GRADCHECK) return false;
-    return !o->target[3] || (!strncmp(o->target + 3, ":sm_", 4) && o->target[7] &&
-                             strspn(o->target + 7, "0123456789a") == strlen(o->target + 7));
+    if (strncmp(o->target, "ptx", 3) != 0 || o->command == COMMAND_GRADCHECK) return false;
+    return !o->target[3] ||
+           (o->target[3] == ':' && is_device(o->target + 4, o->emit != EMIT_PTX));
 }
 
 /* An option or command that is named but does nothing would be worse than none. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ad/ad.h"
+#include "driver/assemble.h"
 #include "driver/dirs.h"
 #include "driver/driver.h"
 #include "lower/lower.h"
@@ -138,10 +139,23 @@ void unit_free(Unit *unit) {
     unit->checker = NULL;
 }
 
-/* --target=ptx:sm_80; without it, the oldest that is supported. */
+/* What PTX is for: with --emit=ptx what --target=ptx:sm_80 says, else the oldest that is supported. */
 static const char *device_of(const Unit *unit) {
-    const char *target = unit->session->options.target;
-    return target && !strncmp(target, "ptx:", 4) ? target + 4 : "sm_75";
+    const Options *o = &unit->session->options;
+    bool said = o->emit == EMIT_PTX && o->target && !strncmp(o->target, "ptx:", 4);
+    return said ? o->target + 4 : "sm_75";
+}
+
+/* The devices that get machine code, in an array of the session's. */
+static uint32_t list_devices(const Unit *unit, const char *const **list) {
+    Session *s = unit->session;
+    const char *target = s->options.target;
+    if (!target || strncmp(target, "ptx:", 4) != 0) return 0;
+    const char **devices = ARENA_ARRAY(s->arena, const char *, strlen(target)), *at = target + 4;
+    uint32_t n = 0;
+    while ((devices[n] = assemble_next_device(s, &at))) n++;
+    *list = devices;
+    return n;
 }
 
 static const char *libdevice_of(const Unit *unit) {
@@ -165,6 +179,8 @@ CodegenOptions unit_codegen_options(const Unit *unit) {
                       o->command == COMMAND_BENCH || o->command == COMMAND_GRADCHECK;
     bool program = o->command == COMMAND_COMPILE && !unit->meets_requests && !o->shared &&
                    !o->relocatable;
+    const char *const *devices = NULL;
+    uint32_t ndevices = is_for_device(o) ? list_devices(unit, &devices) : 0;
     bool tells = wanted(&o->remarks, "gpu") || wanted(&o->remarks, "all");
     const char *cpu = o->cpu;
     if (cpu && !strcmp(cpu, "baseline")) cpu = NULL;
@@ -185,6 +201,10 @@ CodegenOptions unit_codegen_options(const Unit *unit) {
                             .device = device_of(unit),
                             .libdevice = libdevice_of(unit),
                             .whole = is_for_device(o),
+                            .assemble = assemble,
+                            .assemble_data = (void *)(uintptr_t)unit,
+                            .devices = devices,
+                            .ndevices = ndevices,
                             .remark = tells ? tell_of_device : NULL,
                             .remark_data = unit->session->diags,
                             .producer = "dslc " ADL_VERSION};

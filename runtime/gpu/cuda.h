@@ -26,6 +26,8 @@ enum { CU_ERROR_LOG = 5, CU_ERROR_LOG_BYTES = 6 };
     X(device_name, cuDeviceGetName, (char *name, int len, CuDevice device))                        \
     X(device_attribute, cuDeviceGetAttribute, (int *value, int attribute, CuDevice device))        \
     X(context_retain, cuDevicePrimaryCtxRetain, (CuContext * context, CuDevice device))            \
+    X(context_get, cuCtxGetCurrent, (CuContext * context))                                         \
+    X(context_device, cuCtxGetDevice, (CuDevice * device))                                         \
     X(context_set, cuCtxSetCurrent, (CuContext context))                                           \
     X(module_load, cuModuleLoadDataEx,                                                             \
       (CuModule * module, const void *image, unsigned count, int *options, void **values))         \
@@ -34,6 +36,12 @@ enum { CU_ERROR_LOG = 5, CU_ERROR_LOG_BYTES = 6 };
     X(release, cuMemFree_v2, (CuAddress address))                                                  \
     X(to_device, cuMemcpyHtoD_v2, (CuAddress to, const void *from, size_t bytes))                  \
     X(to_host, cuMemcpyDtoH_v2, (void *to, CuAddress from, size_t bytes))                          \
+    X(on_device, cuMemcpyDtoDAsync_v2,                                                             \
+      (CuAddress to, CuAddress from, size_t bytes, CuStream stream))                               \
+    X(to_device_behind, cuMemcpyHtoDAsync_v2,                                                      \
+      (CuAddress to, const void *from, size_t bytes, CuStream stream))                             \
+    X(to_host_behind, cuMemcpyDtoHAsync_v2,                                                        \
+      (void *to, CuAddress from, size_t bytes, CuStream stream))                                   \
     X(launch, cuLaunchKernel,                                                                      \
       (CuFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,   \
        unsigned block_y, unsigned block_z, unsigned shared, CuStream stream, void **params,        \

@@ -39,6 +39,7 @@ typedef struct Gpu {
     char name[128];
     char reason[256]; /* why there is none */
     CuContext context;
+    CuStream stream; /* all that is done is done in its order */
     CuAddress failed; /* a word that a failed check sets */
     double regret;    /* what launches that were not made would have saved, in nanoseconds */
     GpuRecord *records;
@@ -55,8 +56,13 @@ extern Gpu gpu;
 /* Opens the device at the first call; takes and gives the lock itself.  CONTEXT gets the error if
    ADL_DEVICE cannot be met. */
 int32_t gpu_open(AdlContext *context, const AdlSite *site);
-/* Makes the device's context that of this thread. */
-int32_t gpu_enter(AdlContext *context, const AdlSite *site);
+/* Takes the lock and makes the device's context that of this thread, and gives it back; between the
+   two *BEFORE has the thread's own. */
+int32_t gpu_enter(AdlContext *context, const AdlSite *site, CuContext *before);
+void gpu_leave(CuContext before);
+/* Copies that are done when they return, behind what the stream has to do. */
+CuResult gpu_to_device(CuAddress to, const void *from, int64_t bytes);
+CuResult gpu_to_host(void *to, CuAddress from, int64_t bytes);
 /* Notes that OPERATION (with what it was for) gave RESULT. */
 int32_t gpu_fail(AdlContext *context, const AdlSite *site, CuResult result, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -4,7 +4,6 @@
 
 #include "core/allocator.h"
 #include "core/error.h"
-#include "core/lock.h"
 #include "core/memory.h"
 #include "gpu/gpu.h"
 
@@ -19,42 +18,51 @@ typedef struct Loaded {
 /* ---- modules ---- */
 
 /* A cubin runs on devices of its major version whose minor is not lower; PTX on what is not older. */
-static const AdlGpuImage *choose_image(const AdlGpuModule *module) {
+static bool fits(const AdlGpuImage *image) {
+    int major = image->sm / 10, minor = image->sm % 10;
+    if (image->kind == ADL_GPU_CUBIN) return major == gpu.major && minor <= gpu.minor;
+    return image->sm <= 10 * gpu.major + gpu.minor;
+}
+
+/* The best image of KIND, or NULL. */
+static const AdlGpuImage *choose_image(const AdlGpuModule *module, int32_t kind) {
     const AdlGpuImage *best = NULL;
     for (int64_t i = 0; i < module->image_count; i++) {
         const AdlGpuImage *image = &module->images[i];
-        int major = image->sm / 10, minor = image->sm % 10;
-        if (image->kind == ADL_GPU_CUBIN ? major != gpu.major || minor > gpu.minor
-                                         : image->sm > 10 * gpu.major + gpu.minor)
-            continue;
-        bool better = !best || (image->kind == ADL_GPU_CUBIN) > (best->kind == ADL_GPU_CUBIN) ||
-                      (image->kind == best->kind && image->sm > best->sm);
-        if (better) best = image;
+        if (image->kind == kind && fits(image) && (!best || image->sm > best->sm)) best = image;
     }
     return best;
 }
 
+/* LOG gets the driver's own words, if any. */
+static CuResult load_image(const AdlGpuImage *image, CuModule *module, char *log) {
+    int options[] = {CU_ERROR_LOG, CU_ERROR_LOG_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)LOG_BYTES};
+    *log = 0;
+    return gpu.module_load(module, image->data, 2, options, values);
+}
+
+/* Machine code that the driver does not take gives way to PTX. */
 static int32_t load(AdlContext *context, const AdlSite *site, AdlGpuModule *module) {
     if (module->loaded) return ADL_OK;
-    const AdlGpuImage *image = choose_image(module);
-    if (!image)
+    char log[LOG_BYTES];
+    CuModule made = NULL;
+    const AdlGpuImage *code = choose_image(module, ADL_GPU_CUBIN),
+                      *ptx = choose_image(module, ADL_GPU_PTX);
+    if (!code && !ptx)
         return error_note(context, ADL_ERROR_DEVICE, site,
                           "there is no code for %s (sm_%d%d) in this program", gpu.name, gpu.major,
                           gpu.minor);
+    CuResult result = code ? load_image(code, &made, log) : -1;
+    if (result && ptx) result = load_image(ptx, &made, log);
+    if (result)
+        return gpu_fail(context, site, result, "cuModuleLoadDataEx of %lld bytes%s%s",
+                        (long long)(ptx ? ptx : code)->size, *log ? ": " : "", log);
     size_t bytes = sizeof(Loaded) + (size_t)module->kernel_count * sizeof(CuFunction);
     Loaded *loaded = allocator_take(bytes);
     if (!loaded) return error_memory(context, site, (int64_t)bytes);
     memset(loaded, 0, bytes);
-    char log[LOG_BYTES] = "";
-    int options[] = {CU_ERROR_LOG, CU_ERROR_LOG_BYTES};
-    void *values[] = {log, (void *)(uintptr_t)sizeof log};
-    CuResult result = gpu.module_load(&loaded->module, image->data, 2, options, values);
-    if (result) {
-        allocator_give(loaded, bytes);
-        return gpu_fail(context, site, result, "cuModuleLoadDataEx of %lld bytes of %s for sm_%d%s%s",
-                        (long long)image->size, image->kind == ADL_GPU_CUBIN ? "code" : "PTX",
-                        (int)image->sm, *log ? ": " : "", log);
-    }
+    loaded->module = made;
     module->loaded = loaded;
     return ADL_OK;
 }
@@ -120,7 +128,7 @@ static int32_t place(AdlContext *context, const AdlSite *site, const AdlGpuArg *
     if (status) return status;
     temporary->at = *at;
     if (!is_read(arg) || arg->bytes == 0) return ADL_OK;
-    CuResult result = gpu.to_device(*at, host, (size_t)arg->bytes);
+    CuResult result = gpu_to_device(*at, host, arg->bytes);
     return result ? gpu_fail(context, site, result, "cuMemcpyHtoD of %lld bytes",
                              (long long)arg->bytes)
                   : ADL_OK;
@@ -144,7 +152,7 @@ static int32_t settle(AdlContext *context, const AdlSite *site, const AdlGpuArg 
     }
     if (arg->bytes == 0) return ADL_OK;
     CuResult result =
-        gpu.to_host((void *)(uintptr_t)arg->word, temporary->at, (size_t)arg->bytes);
+        gpu_to_host((void *)(uintptr_t)arg->word, temporary->at, arg->bytes);
     return result ? gpu_fail(context, site, result, "cuMemcpyDtoH of %lld bytes",
                              (long long)arg->bytes)
                   : ADL_OK;
@@ -176,7 +184,8 @@ static int32_t start(Launch *l, CuFunction function) {
     while (x < BLOCK_SIZE && x < l->extents[0]) x *= 2;
     unsigned y = l->extents[1] > 1 ? BLOCK_SIZE / x : 1;
     CuResult result = gpu.launch(function, blocks(l->extents[0], x), blocks(l->extents[1], y),
-                                 blocks(l->extents[2], 1), x, y, 1, 0, NULL, params, NULL);
+                                 blocks(l->extents[2], 1), x, y, 1, 0, gpu.stream, params,
+                                 NULL);
     if (!result) return ADL_OK;
     return gpu_fail(l->context, l->site, result, "cuLaunchKernel of %lld x %lld x %lld",
                     (long long)l->extents[2], (long long)l->extents[1], (long long)l->extents[0]);
@@ -202,8 +211,8 @@ static bool changes(const Launch *l) {
    would find its operands changed. */
 static int32_t look_for_failure(Launch *l) {
     int32_t failed = 0, zero = 0;
-    CuResult result = gpu.to_host(&failed, gpu.failed, sizeof failed);
-    if (!result && failed) result = gpu.to_device(gpu.failed, &zero, sizeof zero);
+    CuResult result = gpu_to_host(&failed, gpu.failed, sizeof failed);
+    if (!result && failed) result = gpu_to_device(gpu.failed, &zero, sizeof zero);
     if (result) return gpu_fail(l->context, l->site, result, "a launch");
     if (!failed) return ADL_OK;
     if (!changes(l)) return ADL_GPU_ELSEWHERE;
@@ -214,8 +223,7 @@ static int32_t look_for_failure(Launch *l) {
 static int32_t run(Launch *l) {
     CuFunction function = NULL;
     bool checks = l->module->checks[l->kernel];
-    int32_t status = gpu_enter(l->context, l->site);
-    if (!status) status = find(l->context, l->site, l->module, l->kernel, &function);
+    int32_t status = find(l->context, l->site, l->module, l->kernel, &function);
     for (int32_t i = 0; i < l->count && !status; i++)
         if (is_memory(&l->args[i]))
             status = place(l->context, l->site, &l->args[i], checks && is_over(l, &l->args[i]),
@@ -238,9 +246,11 @@ int32_t adl__gpu_launch(AdlContext *context, const AdlSite *site, AdlGpuModule *
     if (gpu.state != GPU_READY || context->parallel || count > MOST_ARGS) return ADL_GPU_ELSEWHERE;
     if (x <= 0 || y <= 0 || z <= 0) return ADL_GPU_ELSEWHERE;
     Launch l = {context, site, module, kernel, count, {x, y, z}, args, {0}, {{0, 0}}};
-    lock_take(&gpu.lock);
+    CuContext before;
+    status = gpu_enter(context, site, &before);
     double all = (double)work * (double)x * (double)y * (double)z;
-    status = gpu.insists || pays(context, all, args, count) ? run(&l) : ADL_GPU_ELSEWHERE;
-    lock_give(&gpu.lock);
+    if (!status)
+        status = gpu.insists || pays(context, all, args, count) ? run(&l) : ADL_GPU_ELSEWHERE;
+    gpu_leave(before);
     return status;
 }

@@ -3,7 +3,6 @@
 
 #include "core/allocator.h"
 #include "core/error.h"
-#include "core/lock.h"
 #include "core/memory.h"
 #include "gpu/gpu.h"
 
@@ -62,7 +61,8 @@ void gpu_give(CuAddress at, int64_t bytes) {
 AdlBlock *gpu_block(const AdlContext *context, const void *data) {
     if (!data || block_is_foreign(context, data)) return NULL;
     AdlBlock *block = block_of(data);
-    return block->refs > 0 && !block->spare ? block : NULL;
+    /* Without names, but held by a tape, it has refs 0. */
+    return block->refs >= 0 && !block->spare ? block : NULL;
 }
 
 /* A record for BLOCK with memory of its size. */
@@ -96,7 +96,7 @@ int32_t gpu_reside(AdlContext *context, const AdlSite *site, AdlBlock *block, bo
     }
     *at = gpu.records[block->device >> 2].at;
     if (!read || gpu_valid(block)) return ADL_OK;
-    CuResult result = gpu.to_device(*at, block + 1, (size_t)block->bytes);
+    CuResult result = gpu_to_device(*at, block + 1, block->bytes);
     if (result)
         return gpu_fail(context, site, result, "cuMemcpyHtoD of %lld bytes",
                         (long long)block->bytes);
@@ -105,32 +105,31 @@ int32_t gpu_reside(AdlContext *context, const AdlSite *site, AdlBlock *block, bo
 }
 
 void gpu_forget(AdlBlock *block) {
-    lock_take(&gpu.lock);
+    CuContext before;
+    gpu_enter(NULL, NULL, &before);
     int32_t number = block->device >> 2;
     GpuRecord *record = &gpu.records[number];
-    gpu.context_set(gpu.context);
     gpu_give(record->at, record->bytes);
     *record = (GpuRecord){.next = gpu.record_free};
     gpu.record_free = number;
     block->device = 0;
-    lock_give(&gpu.lock);
+    gpu_leave(before);
 }
 
 /* The elements of DATA's block are valid on the host behind this. */
 int32_t adl__gpu_read(AdlContext *context, const AdlSite *site, const void *data) {
     AdlBlock *block = block_of(data);
+    CuContext before;
     if (gpu_valid(block) != ADL_DEVICE_ONLY) return ADL_OK;
-    lock_take(&gpu.lock);
-    int32_t status = gpu_enter(context, site);
+    int32_t status = gpu_enter(context, site, &before);
     if (!status) {
-        CuResult result =
-            gpu.to_host(block + 1, gpu.records[block->device >> 2].at, (size_t)block->bytes);
+        CuResult result = gpu_to_host(block + 1, gpu.records[block->device >> 2].at, block->bytes);
         if (result)
             status = gpu_fail(context, site, result, "cuMemcpyDtoH of %lld bytes",
                               (long long)block->bytes);
         else gpu_set_valid(block, ADL_DEVICE_BOTH);
     }
-    lock_give(&gpu.lock);
+    gpu_leave(before);
     return status;
 }
 
@@ -138,5 +137,47 @@ int32_t adl__gpu_read(AdlContext *context, const AdlSite *site, const void *data
 int32_t adl__gpu_write(AdlContext *context, const AdlSite *site, const void *data) {
     int32_t status = adl__gpu_read(context, site, data);
     if (!status) gpu_set_valid(block_of(data), ADL_DEVICE_STALE);
+    return status;
+}
+
+int32_t adl__gpu_read_tape(AdlContext *context, const AdlSite *site, const AdlTape *tape) {
+    int32_t status = ADL_OK;
+    for (int64_t i = 0; i < tape->kept_count && !status; i++)
+        if (gpu_block(context, tape->kept[i])) status = adl__gpu_read(context, site, tape->kept[i]);
+    for (int64_t i = 0; i < tape->children_count && !status; i++)
+        status = adl__gpu_read_tape(context, site, tape->children[i]);
+    return status;
+}
+
+static int32_t copy_there(AdlContext *context, const AdlSite *site, AdlBlock *to, AdlBlock *from,
+                          int64_t offset) {
+    CuAddress target, source;
+    int32_t status = gpu_reside(context, site, to, false, &target);
+    if (!status) status = gpu_reside(context, site, from, true, &source);
+    if (status) return status;
+    CuResult result =
+        gpu.on_device(target, source + (CuAddress)offset, (size_t)to->bytes, gpu.stream);
+    if (result)
+        return gpu_fail(context, site, result, "cuMemcpyDtoD of %lld bytes", (long long)to->bytes);
+    gpu_set_valid(to, ADL_DEVICE_ONLY);
+    return ADL_OK;
+}
+
+int32_t adl__gpu_copy(AdlContext *context, const AdlSite *site, void *to, void *to_data,
+                      const void *from, const void *from_data, int64_t bytes) {
+    AdlBlock *target = gpu_block(context, to_data), *source = gpu_block(context, from_data);
+    if (bytes <= 0) return ADL_OK;
+    if (source && gpu_valid(source) && target && target->bytes == bytes) {
+        CuContext before;
+        int32_t status = gpu_enter(context, site, &before);
+        if (!status)
+            status = copy_there(context, site, target, source,
+                                (const char *)from - (const char *)from_data);
+        gpu_leave(before);
+        return status;
+    }
+    int32_t status = source ? adl__gpu_read(context, site, from_data) : ADL_OK;
+    if (!status && target) status = adl__gpu_write(context, site, to_data);
+    if (!status) memcpy(to, from, (size_t)bytes);
     return status;
 }

@@ -39,40 +39,62 @@ static bool good(CuResult result, const char *call) {
     return false;
 }
 
-static bool open_device(void) {
-    int count = 0;
-    CuDevice device;
+static bool open_library(void) {
     /* The library stays open: its threads do not end. */
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(gpu.reason, sizeof gpu.reason, "libcuda.so.1 was not found");
         return false;
     }
-    if (!find_calls(library)) return false;
-    if (!good(gpu.init(0), "cuInit") || !good(gpu.device_count(&count), "cuDeviceGetCount"))
-        return false;
+    return find_calls(library) && good(gpu.init(0), "cuInit");
+}
+
+/* The caller's context, or else the primary one of the first device. */
+static bool open_context(CuContext given, CuDevice *device) {
+    int count = 0;
+    if (given) {
+        gpu.context = given;
+        return good(gpu.context_set(given), "cuCtxSetCurrent") &&
+               good(gpu.context_device(device), "cuCtxGetDevice");
+    }
+    if (!good(gpu.device_count(&count), "cuDeviceGetCount")) return false;
     if (count < 1) {
         snprintf(gpu.reason, sizeof gpu.reason, "there is no device");
         return false;
     }
-    if (!good(gpu.device_get(&device, 0), "cuDeviceGet") ||
-        !good(gpu.device_name(gpu.name, (int)sizeof gpu.name, device), "cuDeviceGetName") ||
-        !good(gpu.device_attribute(&gpu.major, CU_CAPABILITY_MAJOR, device),
-              "cuDeviceGetAttribute") ||
-        !good(gpu.device_attribute(&gpu.minor, CU_CAPABILITY_MINOR, device),
-              "cuDeviceGetAttribute") ||
-        !good(gpu.context_retain(&gpu.context, device), "cuDevicePrimaryCtxRetain") ||
-        !good(gpu.context_set(gpu.context), "cuCtxSetCurrent"))
-        return false;
-    int32_t zero = 0;
-    return good(gpu.allocate(&gpu.failed, sizeof zero), "cuMemAlloc") &&
-           good(gpu.to_device(gpu.failed, &zero, sizeof zero), "cuMemcpyHtoD");
+    return good(gpu.device_get(device, 0), "cuDeviceGet") &&
+           good(gpu.context_retain(&gpu.context, *device), "cuDevicePrimaryCtxRetain") &&
+           good(gpu.context_set(gpu.context), "cuCtxSetCurrent");
 }
 
-static GpuState choose(void) {
+static bool open_device(CuContext given) {
+    CuDevice device = 0;
+    CuContext before = NULL;
+    int32_t zero = 0;
+    if (!open_library() || !good(gpu.context_get(&before), "cuCtxGetCurrent") ||
+        !open_context(given, &device))
+        return false;
+    bool ok = good(gpu.device_name(gpu.name, (int)sizeof gpu.name, device), "cuDeviceGetName") &&
+              good(gpu.device_attribute(&gpu.major, CU_CAPABILITY_MAJOR, device),
+                   "cuDeviceGetAttribute") &&
+              good(gpu.device_attribute(&gpu.minor, CU_CAPABILITY_MINOR, device),
+                   "cuDeviceGetAttribute") &&
+              good(gpu.allocate(&gpu.failed, sizeof zero), "cuMemAlloc") &&
+              good(gpu_to_device(gpu.failed, &zero, sizeof zero), "cuMemcpyHtoD");
+    gpu.context_set(before);
+    return ok;
+}
+
+/* A program tells where it runs; what a C program calls prints nothing. */
+static void tell(const AdlContext *context, const char *what, const char *why) {
+    if (!context || !context->arguments) return;
+    fprintf(stderr, "adl: running on %s%s%s%s\n", what, *why ? " (" : "", why, *why ? ")" : "");
+}
+
+static GpuState choose(const AdlContext *context, CuContext given) {
     const char *wish = getenv("ADL_DEVICE");
     if (wish && !strcmp(wish, "cpu")) {
-        fprintf(stderr, "adl: running on the CPU (ADL_DEVICE=cpu)\n");
+        tell(context, "the CPU", "ADL_DEVICE=cpu");
         return GPU_NONE;
     }
     if (wish && *wish && strcmp(wish, "gpu") != 0) {
@@ -80,28 +102,69 @@ static GpuState choose(void) {
         return GPU_REFUSED;
     }
     gpu.insists = wish && *wish;
-    if (open_device()) {
-        fprintf(stderr, "adl: running on %s\n", gpu.name);
+    if (open_device(given)) {
+        tell(context, gpu.name, "");
         return GPU_READY;
     }
     if (gpu.insists) return GPU_REFUSED;
-    fprintf(stderr, "adl: running on the CPU (%s)\n", gpu.reason);
+    tell(context, "the CPU", gpu.reason);
     return GPU_NONE;
 }
 
 int32_t gpu_open(AdlContext *context, const AdlSite *site) {
     if (__atomic_load_n(&gpu.state, __ATOMIC_ACQUIRE) == GPU_UNKNOWN) {
         lock_take(&gpu.lock);
-        if (gpu.state == GPU_UNKNOWN) __atomic_store_n(&gpu.state, choose(), __ATOMIC_RELEASE);
+        if (gpu.state == GPU_UNKNOWN)
+            __atomic_store_n(&gpu.state, choose(context, NULL), __ATOMIC_RELEASE);
         lock_give(&gpu.lock);
     }
     if (gpu.state != GPU_REFUSED) return ADL_OK;
     return error_note(context, ADL_ERROR_DEVICE, site, "no device to run on: %s", gpu.reason);
 }
 
-int32_t gpu_enter(AdlContext *context, const AdlSite *site) {
-    CuResult result = gpu.context_set(gpu.context);
-    return result ? gpu_fail(context, site, result, "cuCtxSetCurrent") : ADL_OK;
+int adl_gpu_use(void *context, void *stream) {
+    int status = ADL_OK;
+    if (!context) return ADL_ERROR_ARGUMENT;
+    lock_take(&gpu.lock);
+    if (gpu.state == GPU_UNKNOWN) {
+        gpu.stream = stream;
+        GpuState state = choose(NULL, context);
+        if (state == GPU_REFUSED) status = ADL_ERROR_DEVICE;
+        __atomic_store_n(&gpu.state, state, __ATOMIC_RELEASE);
+    } else if (gpu.state == GPU_READY && gpu.context == context) {
+        gpu.stream_wait(gpu.stream);
+        gpu.stream = stream;
+    } else if (gpu.state != GPU_NONE) {
+        status = ADL_ERROR_DEVICE;
+    }
+    lock_give(&gpu.lock);
+    return status;
+}
+
+int32_t gpu_enter(AdlContext *context, const AdlSite *site, CuContext *before) {
+    lock_take(&gpu.lock);
+    *before = NULL;
+    CuResult result = gpu.context_get(before);
+    if (!result && *before != gpu.context) result = gpu.context_set(gpu.context);
+    if (!result) return ADL_OK;
+    return context ? gpu_fail(context, site, result, "cuCtxSetCurrent") : ADL_ERROR_DEVICE;
+}
+
+void gpu_leave(CuContext before) {
+    if (before != gpu.context) gpu.context_set(before);
+    lock_give(&gpu.lock);
+}
+
+CuResult gpu_to_device(CuAddress to, const void *from, int64_t bytes) {
+    if (!gpu.stream) return gpu.to_device(to, from, (size_t)bytes);
+    CuResult result = gpu.to_device_behind(to, from, (size_t)bytes, gpu.stream);
+    return result ? result : gpu.stream_wait(gpu.stream);
+}
+
+CuResult gpu_to_host(void *to, CuAddress from, int64_t bytes) {
+    if (!gpu.stream) return gpu.to_host(to, from, (size_t)bytes);
+    CuResult result = gpu.to_host_behind(to, from, (size_t)bytes, gpu.stream);
+    return result ? result : gpu.stream_wait(gpu.stream);
 }
 
 int32_t gpu_fail(AdlContext *context, const AdlSite *site, CuResult result, const char *format,

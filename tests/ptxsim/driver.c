@@ -180,6 +180,12 @@ EXPORT CUresult cuCtxGetCurrent(CUcontext *context) {
     return CUDA_SUCCESS;
 }
 
+EXPORT CUresult cuCtxGetDevice(CUdevice *device) {
+    if (!driver.current) return CUDA_ERROR_INVALID_CONTEXT;
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
 EXPORT CUresult cuCtxSynchronize(void) {
     return ready(__func__);
 }
@@ -209,6 +215,10 @@ EXPORT CUresult cuModuleLoadDataEx(CUmodule *result, const void *image, unsigned
                                    CUjit_option *options, void **values) {
     CHECK_READY();
     PtxFailure failure;
+    if (memcmp(image, "\177ELF", 4) == 0) {
+        write_log("machine code", count, options, values);
+        return fail(CUDA_ERROR_NO_BINARY_FOR_GPU, __func__, "machine code, of which it runs none");
+    }
     PtxModule *module = ptx_parse(image, &failure, allocate_global, &driver.memory);
     if (module && module->target > driver.capability) {
         snprintf(failure.text, sizeof failure.text, "for sm_%u, the device is sm_%u",
@@ -409,6 +419,23 @@ EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
     (void)flags;
     *stream = calloc(1, sizeof **stream);
     return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
+                                     CUstream stream) {
+    (void)stream;
+    return cuMemcpyHtoD_v2(to, from, bytes);
+}
+
+EXPORT CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    (void)stream;
+    return cuMemcpyDtoH_v2(to, from, bytes);
+}
+
+EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                                     CUstream stream) {
+    (void)stream;
+    return cuMemcpyDtoD_v2(to, from, bytes);
 }
 
 EXPORT CUresult cuStreamSynchronize(CUstream stream) {

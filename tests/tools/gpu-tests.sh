@@ -106,4 +106,46 @@ ADL_DEVICE=tpu "$work/device" > "$work/out" 2> "$work/err"
 says $? 1 "ADL_DEVICE is 'tpu', but not gpu or cpu" "refuses another ADL_DEVICE"
 LD_LIBRARY_PATH=$simulator PTXSIM_MEMORY=4000 ADL_DEVICE=gpu "$work/device" > "$work/out" 2> "$work/err"
 says $? 1 'maps.adl:[0-9]*: .*cuMemAlloc of 8000 bytes: out of memory' "tells that the device has no memory left"
+
+# Machine code beside the PTX, where there is an assembler: the simulator is given what fits and, since
+# it runs none, then the PTX.
+if test -n "$PTXAS"; then
+  "$DSLC" --target=ptx:sm_80,sm_90 "$program" -o "$work/device" || line "not ok" "maps.adl compiles"
+  LD_LIBRARY_PATH=$simulator ADL_DEVICE=gpu "$work/device" > "$work/out" 2> "$work/err"
+  says $? 0 '^ptxsim: cuModuleLoadDataEx: machine code' "loads the machine code of its kind"
+  LD_LIBRARY_PATH=$simulator PTXSIM_CC=75 ADL_DEVICE=gpu "$work/device" > "$work/out" 2> "$work/err"
+  status=$?
+  if test $status = 0 && ! grep -q 'machine code' "$work/err"; then line "ok" "loads PTX on other kinds"
+  else line "not ok" "loads PTX on other kinds (status $status)"; fi
+else
+  line "ok" "machine code # SKIP no ptxas"
+fi
+
+# An object for a C program, which may have a context and a stream of its own.
+for level in -O0 -O2; do
+  if "$DSLC" $level --target=ptx -c tests/gpu/c/model.adl -o "$work/model.o" -H "$work/model.h" &&
+    $CC -std=gnu11 -Wall -Wextra -Werror -I"$work" -Iruntime/include tests/gpu/c/model.c \
+      "$work/model.o" -o "$work/model" -L"$ADL_BUILD_DIR/.libs" \
+      -Wl,-rpath,"$ADL_BUILD_DIR/.libs" -ladl -lm -ldl 2> "$work/err"; then
+    for way in primary own cpu; do
+      device=gpu launches=yes
+      test $way = cpu && device=cpu launches=no
+      LD_LIBRARY_PATH=$simulator ADL_DEVICE=$device PTXSIM_TRACE=1 "$work/model" $way \
+        > "$work/out" 2> "$work/err"
+      status=$?
+      seen=no
+      grep -q 'launch of' "$work/err" && seen=yes
+      # It prints nothing on its own account.
+      if test $status = 0 && test $seen = $launches && ! grep -qv '^ptxsim: ' "$work/err"; then
+        line "ok" "a C program, $way, $level"
+      else
+        line "not ok" "a C program, $way, $level (status $status, launches: $seen)"
+        sed 's/^/# /' "$work/err" | head -10
+      fi
+    done
+  else
+    line "not ok" "model.c compiles"
+    sed 's/^/# /' "$work/err"
+  fi
+done
 echo "1..$number"

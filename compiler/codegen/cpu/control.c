@@ -300,8 +300,7 @@ static void start_carried(Fn *f, const IrInst *inst, uint32_t i, Carried *c) {
             c->init = gen_own(f, &c->init, type);
         } else {
             Val copy = gen_heap_array(f, type, c->init.dims);
-            device_ask(f, &c->init, false);
-            gen_copy(f, type->scalar, copy.at, c->init.at, gen_count(f, &copy, type));
+            device_copy(f, type->scalar, &copy, &c->init, gen_count(f, &copy, type));
             c->init = copy;
         }
         c->init.dims = gen_dims(f, type, c->init.dims);

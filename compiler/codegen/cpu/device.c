@@ -20,6 +20,10 @@ bool device_launches(const Gen *g, const IrFunc *func) {
 static bool launches_inside(const Gen *g, const IrInst *inst) {
     if (map_hasp(&g->device->kernels, inst)) return true;
     if (inst->op == IR_CALL) return device_launches(g, inst->func);
+    /* What a tape holds may be on the device, and is asked for one by one. */
+    for (uint32_t i = 0; inst->op == IR_TAPE_POP && i < inst->nresults; i++)
+        if (inst->results[i]->type->kind == IR_T_ARRAY) return true;
+    if (inst->op == IR_BUILD || inst->op == IR_REDUCE) return false;
     for (uint32_t r = 0; r < inst->nregions; r++)
         for (const IrInst *at = inst->regions[r]->first; at; at = at->next)
             if (launches_inside(g, at)) return true;
@@ -74,18 +78,39 @@ static LLVMValueRef asking(Gen *g, bool write, LLVMTypeRef *type) {
     return fn;
 }
 
+/* The block whose header knows of VAL's elements; NULL: none does. */
+static LLVMValueRef home_of(const Val *val) {
+    LLVMValueRef home = val->home ? val->home : val->block;
+    return home && !LLVMIsNull(home) ? home : NULL;
+}
+
 LLVMValueRef device_status(Fn *f, const Val *val, bool write) {
     LLVMTypeRef type;
-    if (!f->device || !val->at || !val->block || LLVMIsNull(val->block)) return NULL;
+    LLVMValueRef home = home_of(val);
+    if (!f->device || !val->at || !home) return NULL;
     LLVMValueRef fn = asking(f->g, write, &type);
     debug_position(f->g->debug, f->e->b, f->ir, f->pos);
-    LLVMValueRef args[] = {f->context, val->block, gen_site(f->g, f->ir, f->pos)};
+    LLVMValueRef args[] = {f->context, home, gen_site(f->g, f->ir, f->pos)};
     return LLVMBuildCall2(f->e->b, type, fn, args, 3, "");
 }
 
 void device_ask(Fn *f, const Val *val, bool write) {
     LLVMValueRef status = device_status(f, val, write);
     if (status) gen_check_status(f, status);
+}
+
+void device_copy(Fn *f, IrScalar scalar, const Val *to, const Val *from, LLVMValueRef count) {
+    Emit *e = f->e;
+    LLVMValueRef home = home_of(from);
+    if (!f->device || !home || LLVMIsNull(to->block)) {
+        device_ask(f, from, false);
+        gen_copy(f, scalar, to->at, from->at, count);
+        return;
+    }
+    LLVMValueRef bytes = emit_size_mul(e, count, gen_int(e, ir_scalar_bytes(scalar)));
+    LLVMValueRef args[] = {f->context, gen_site(f->g, f->ir, f->pos), to->at, to->block, from->at,
+                           home, bytes};
+    gen_check_status(f, gen_runtime(f->g, "adl__gpu_copy", args, 7));
 }
 
 /* ---- what an instruction reads and writes ---- */
@@ -121,8 +146,17 @@ static bool writes_over(const Fn *f, const IrInst *inst, const IrValue *root) {
     return false;
 }
 
+/* What a tape holds, for code that does not ask. */
+static void ask_for_tape(Touched *t, const Val *tape) {
+    Fn *f = t->f;
+    LLVMValueRef args[] = {f->context, gen_site(f->g, f->ir, f->pos), tape->at};
+    if (tape->at) gen_check_status(f, gen_runtime(f->g, "adl__gpu_read_tape", args, 3));
+}
+
 static void ask_for(Touched *t, IrValue *value, bool write) {
     const Val *val = &t->f->vals[value->id];
+    bool parallel = t->inst->op == IR_CALL || t->inst->op == IR_BUILD || t->inst->op == IR_REDUCE;
+    if (value->type->kind == IR_T_TAPE && parallel) ask_for_tape(t, val);
     if (value->type->kind == IR_T_ARRAY || value->type->kind == IR_T_ACC)
         device_ask(t->f, val, write || value->type->kind == IR_T_ACC);
 }
@@ -131,6 +165,7 @@ static void ask_captured(IrValue *value, void *data) {
     Touched *t = data;
     const IrInst *inst = t->inst;
     value = ir_resolve(value);
+    if (value->type->kind == IR_T_TAPE) ask_for(t, value, false);
     if (value->type->kind != IR_T_ARRAY && value->type->kind != IR_T_ACC) return;
     bool write = writes_over(t->f, inst, t->f->plan->root[value->id]);
     for (uint32_t r = 0; r < inst->nregions && !write; r++)
@@ -161,6 +196,7 @@ static bool touches_nothing(const IrInst *inst) {
     case IR_DIM:
     case IR_STOP:
     case IR_TAPE_NEW:
+    case IR_TAPE_PUSH: /* asks for itself */
     case IR_TAPE_POP:
     case IR_TAPE_EMPTY: return true;
     default: return mem_is_view(inst) || (inst->op <= IR_MATH && !inst->nregions);
@@ -173,8 +209,9 @@ bool device_before(Fn *f, const IrInst *inst) {
     bool launches = launches_inside(f->g, inst);
     for (uint32_t k = 0; k < inst->noperands; k++) {
         IrValue *value = ir_resolve(inst->operands[k]);
-        /* Accumulators that a function gets have no block. */
-        bool lent = inst->op == IR_CALL && value->type->kind == IR_T_ACC;
+        /* Accumulators and arrays of a tape come to a function without a block. */
+        const Val *val = &f->vals[value->id];
+        bool lent = inst->op == IR_CALL && (value->type->kind == IR_T_ACC || val->home);
         if (!launches || lent) ask_for(&t, value, mem_consumes(f->g->plan, inst, k));
     }
     if (launches) return false;
@@ -206,7 +243,7 @@ static void push_memory(Args *args, AdlGpuArgKind kind, const Val *val, IrType t
     Fn *f = args->f;
     LLVMValueRef bytes =
         emit_size_mul(f->e, gen_count(f, val, type), gen_int(f->e, ir_scalar_bytes(type->scalar)));
-    LLVMValueRef block = val->block ? val->block : emit_null(f->e);
+    LLVMValueRef home = home_of(val), block = home ? home : emit_null(f->e);
     push(args, kind, val->at, block, bytes);
 }
 
@@ -348,6 +385,10 @@ void device_tables(Gen *g) {
     for (uint32_t i = 0; i < code->list.len; i++)
         vec_push(&checks, LLVMConstInt(e->i8, code->list.at[i]->checks, false));
     vec_push(&images, image(g, ADL_GPU_PTX, 75, code->ptx.text, code->ptx.len));
+    for (uint32_t i = 0; i < code->images.len; i++) {
+        const DeviceImage *made = &code->images.at[i];
+        vec_push(&images, image(g, ADL_GPU_CUBIN, made->sm, made->code.text, made->code.len));
+    }
     LLVMTypeRef row = LLVMTypeOf(images.at[0]);
     LLVMValueRef fields[] = {
         gen_constant(g, LLVMConstArray2(row, images.at, images.len), "images"),

@@ -17,6 +17,8 @@ bool device_before(Fn *f, const IrInst *inst);
 void device_ask(Fn *f, const Val *val, bool write);
 /* The same as a status for the caller to look at; NULL: VAL's elements are there for sure. */
 LLVMValueRef device_status(Fn *f, const Val *val, bool write);
+/* COUNT elements of SCALAR, all that FROM has, to TO, which is new: where they are. */
+void device_copy(Fn *f, IrScalar scalar, const Val *to, const Val *from, LLVMValueRef count);
 /* Two ways to the same results. */
 typedef struct Launch {
     LLVMBasicBlockRef device, done, from_cpu;

@@ -476,6 +476,10 @@ static int64_t tape_of_result(const Wrapper *w, uint32_t i) {
 static void give_tape(Wrapper *w, const Val *val, uint32_t i, LLVMValueRef place) {
     LLVMValueRef args[] = {w->f.context, val->at, gen_int(w->f.e, tape_of_result(w, i))};
     gen_tape_flush(&w->f, val);
+    if (w->f.device) {
+        LLVMValueRef read[] = {w->f.context, gen_site(w->f.g, w->func, w->export->pos), val->at};
+        leave_if_failed(w, gen_runtime(w->f.g, "adl__gpu_read_tape", read, 3));
+    }
     gen_runtime(w->f.g, "adl__tape_export", args, 3);
     LLVMBuildStore(w->f.e->b, val->at, place);
 }

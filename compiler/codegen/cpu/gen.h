@@ -26,6 +26,7 @@ typedef struct Val {
     LLVMValueRef at;    /* a scalar itself; the address of elements, of bytes; a tape */
     LLVMValueRef block; /* of arrays and texts; may be the null constant */
     LLVMValueRef *dims; /* arrays, accumulators: sizes; texts: [0] length; tapes: cur, end, chunk */
+    LLVMValueRef home;  /* of arrays from a tape: the block that has the elements, for devices; or NULL */
     uint32_t depth;     /* how many parallel loops were open when the memory was made */
     bool slot;          /* an array in a stack slot of its own */
     bool unset;         /* an accumulator without zeros in it: each cell is stored once */

@@ -7,8 +7,9 @@
    of the elements; else it is NULL, and the elements stand before, in order, so that the reader,
    coming from above, knows the sizes first.
    Arrays read from a tape are views of its memory, or of what it holds.  A tape on a tape is held by it.
-   The last word of a typed entry tells the runtime what it holds (see adl__tape_sum). */
-#include "codegen/cpu/gen.h"
+   The last word of a typed entry tells the runtime what it holds (see adl__tape_sum).  In modules with
+   device code an address has its highest bit set where it is that of a block, whose header knows more. */
+#include "codegen/cpu/device.h"
 
 #include "runtime/layout.h"
 
@@ -207,6 +208,39 @@ static LLVMValueRef hold(Fn *f, const Val *tape, const Val *val, IrType type, LL
     return phi;
 }
 
+static LLVMValueRef with_mark(Fn *f, LLVMValueRef address, bool set) {
+    Emit *e = f->e;
+    LLVMValueRef bits = LLVMBuildPtrToInt(e->b, address, e->i64, "");
+    bits = set ? LLVMBuildOr(e->b, bits, gen_int(e, INT64_MIN), "")
+               : LLVMBuildAnd(e->b, bits, gen_int(e, INT64_MAX), "");
+    return LLVMBuildIntToPtr(e->b, bits, e->ptr, "");
+}
+
+/* The rest of push_array where elements may be on a device: what is held as a whole block stays
+   there, all else is asked for. */
+static LLVMValueRef push_there(Fn *f, const IrInst *inst, const Val *val, IrType type,
+                               LLVMValueRef held, LLVMValueRef to, LLVMValueRef count) {
+    Emit *e = f->e;
+    Val asked = *val;
+    LLVMValueRef none = emit_null(e);
+    if (!held) {
+        device_ask(f, val, false);
+        gen_copy(f, type->scalar, to, val->at, count);
+        return none;
+    }
+    /* The runtime reads typed entries. */
+    LLVMValueRef whole = inst->flags & IR_TAPE_TYPED
+                             ? LLVMConstInt(e->i1, 0, false)
+                             : LLVMBuildICmp(e->b, LLVMIntEQ, val->at, val->block, "");
+    whole = LLVMBuildAnd(e->b, whole, held, "");
+    asked.block = LLVMBuildSelect(e->b, whole, none, val->block, "");
+    device_ask(f, &asked, false);
+    gen_copy(f, type->scalar, to, val->at, count);
+    LLVMValueRef address =
+        LLVMBuildSelect(e->b, whole, with_mark(f, val->at, true), val->at, "");
+    return LLVMBuildSelect(e->b, held, address, none, "");
+}
+
 /* The elements of VAL onto the tape, or their block into its care; the address for the entry. */
 static LLVMValueRef push_array(Fn *f, const IrInst *inst, Val *tape, const Val *val, IrType type) {
     Emit *e = f->e;
@@ -215,6 +249,7 @@ static LLVMValueRef push_array(Fn *f, const IrInst *inst, Val *tape, const Val *
     if (held) bytes = LLVMBuildSelect(e->b, held, gen_int(e, 0), bytes, "");
     LLVMValueRef to = reserve(f, tape, bytes);
     if (held) count = LLVMBuildSelect(e->b, held, gen_int(e, 0), count, "");
+    if (f->device) return push_there(f, inst, val, type, held, to, count);
     gen_copy(f, type->scalar, to, val->at, count);
     return held ? LLVMBuildSelect(e->b, held, val->at, emit_null(e), "") : emit_null(e);
 }
@@ -309,6 +344,15 @@ static uint32_t read_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrVal
     return word;
 }
 
+/* Takes the mark from the address of an array that is read. */
+static void unmark(Fn *f, Val *val) {
+    Emit *e = f->e;
+    LLVMValueRef bits = LLVMBuildPtrToInt(e->b, val->at, e->i64, "");
+    LLVMValueRef marked = LLVMBuildICmp(e->b, LLVMIntSLT, bits, gen_int(e, 0), "");
+    val->at = with_mark(f, val->at, false);
+    val->home = LLVMBuildSelect(e->b, marked, val->at, emit_null(e), "");
+}
+
 void gen_tape_pop(Fn *f, const IrInst *inst) {
     Emit *e = f->e;
     Val tape = *gen_val(f, inst->operands[0]);
@@ -322,6 +366,7 @@ void gen_tape_pop(Fn *f, const IrInst *inst) {
         IrType type = inst->results[i]->type;
         if (type->kind != IR_T_ARRAY) continue;
         Val val = *gen_val(f, inst->results[i]);
+        if (f->g->device) unmark(f, &val);
         LLVMValueRef bytes = array_bytes(f, &val, type);
         LLVMValueRef here = LLVMBuildICmp(e->b, LLVMIntEQ, val.at, emit_null(e), "");
         LLVMValueRef below =

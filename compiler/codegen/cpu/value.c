@@ -238,8 +238,7 @@ void gen_release(Fn *f, const Val *val, IrType type) {
 
 static Val copy_to_heap(Fn *f, const Val *val, IrType from, IrType type) {
     Val copy = gen_heap_array(f, type, val->dims);
-    device_ask(f, val, false);
-    gen_copy(f, type->scalar, copy.at, val->at, gen_count(f, val, from));
+    device_copy(f, type->scalar, &copy, val, gen_count(f, val, from));
     return copy;
 }
 
@@ -387,8 +386,7 @@ Val gen_base(Fn *f, const IrInst *inst, uint32_t k) {
     if (movable && !here && !small && counted)
         return base == MEM_IN_PLACE ? val : gen_own(f, &val, value->type);
     Val copy = gen_new_array(f, result, val.dims);
-    device_ask(f, &val, false);
-    gen_copy(f, value->type->scalar, copy.at, val.at, gen_count(f, &val, value->type));
+    device_copy(f, value->type->scalar, &copy, &val, gen_count(f, &val, value->type));
     if (plan->take[k]) gen_release(f, &val, value->type);
     return copy;
 }

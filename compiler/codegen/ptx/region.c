@@ -287,6 +287,20 @@ static void compile(DeviceCode *code, Ptx *g, const MemPlan *plan, const IrInst 
     strbuf_free(&text);
 }
 
+static bool assemble_all(DeviceCode *code, const CodegenOptions *options, char **error) {
+    for (uint32_t i = 0; i < options->ndevices; i++) {
+        DeviceImage image = {.sm = atoi(options->devices[i] + strlen("sm_"))};
+        bool good = options->assemble(options->assemble_data, options->devices[i], &code->ptx,
+                                      &image.code);
+        vec_push(&code->images, image);
+        if (!good) {
+            *error = machine_text("no code for %s was made", options->devices[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool device_code(DeviceCode *code, const IrModule *ir, const CodegenOptions *options,
                  const MemPlan *plan, Arena *arena, char **error) {
     Ptx g;
@@ -295,7 +309,7 @@ bool device_code(DeviceCode *code, const IrModule *ir, const CodegenOptions *opt
     g.whole = true;
     for (uint32_t i = 0; i < code->plan.regions.len; i++)
         compile(code, &g, plan, code->plan.regions.at[i], arena);
-    bool ok = !code->list.len || ptx_finish(&g, &code->ptx);
+    bool ok = !code->list.len || (ptx_finish(&g, &code->ptx) && assemble_all(code, options, error));
     ptx_close(&g);
     return ok;
 }
@@ -305,4 +319,6 @@ void device_code_free(DeviceCode *code) {
     map_free(&code->kernels);
     vec_free(&code->list);
     strbuf_free(&code->ptx);
+    for (uint32_t i = 0; i < code->images.len; i++) strbuf_free(&code->images.at[i].code);
+    vec_free(&code->images);
 }

@@ -21,11 +21,18 @@ typedef struct DeviceKernel {
     bool checks; /* may fail */
 } DeviceKernel;
 
+/* Machine code for one kind of device. */
+typedef struct DeviceImage {
+    int sm; /* 80 for sm_80 */
+    StrBuf code;
+} DeviceImage;
+
 typedef struct DeviceCode {
     DevicePlan plan;
     Map kernels; /* by instruction */
     VEC(DeviceKernel *) list;
     StrBuf ptx;
+    VEC(DeviceImage) images;
 } DeviceCode;
 
 /* Compiles what PLAN names and can be compiled; the rest is told as remarks.  Results live in

@@ -74,6 +74,13 @@ ADL_PUBLIC int adl_set_num_threads(int count);
 /* How many threads the next parallel loop may use; at least 1. */
 ADL_PUBLIC int adl_get_num_threads(void);
 
+/* For functions that were compiled with --target=ptx: from now on they run on the device of CONTEXT, a
+   CUcontext of NVIDIA's driver, in the order of STREAM, a CUstream of it (NULL: its default stream).
+   Without this they use the primary context of the first device.  Returns ADL_OK also if ADL_DEVICE is
+   cpu, which stays so; ADL_ERROR_ARGUMENT if CONTEXT is NULL; ADL_ERROR_DEVICE if the driver refuses
+   it, or if a function has run in another context before. */
+ADL_PUBLIC int adl_gpu_use(void *context, void *stream);
+
 /* What the forward pass of a split leaves for its reverse pass.  Nothing writes to it, so several
    threads may run the reverse pass on one tape at once. */
 typedef struct adl_tape adl_tape;
