@@ -7,6 +7,7 @@
 #include "driver/dirs.h"
 #include "driver/driver.h"
 #include "lower/lower.h"
+#include "opt/device.h"
 #include "opt/opt.h"
 
 static const Span nowhere = {0, 0};
@@ -126,9 +127,18 @@ int unit_differentiate(Unit *unit) {
     return STATUS_DONE;
 }
 
+/* With --target=ptx, but for --emit=ptx, which writes what the program loads itself. */
+static bool is_for_device(const Options *o) {
+    return o->target && !strncmp(o->target, "ptx", 3) && o->emit != EMIT_PTX;
+}
+
 int unit_optimise(Unit *unit) {
     OptHooks hooks = {after_pass, unit};
     opt_after_ad(unit->module, level_of(unit), &hooks);
+    if (is_for_device(&unit->session->options)) {
+        device_prepare(unit->module);
+        after_pass(unit, "device", unit->module);
+    }
     return STATUS_DONE;
 }
 
@@ -162,11 +172,6 @@ static const char *libdevice_of(const Unit *unit) {
     const char *cuda = unit->paths->cuda;
     if (!cuda) return NULL;
     return arena_printf(unit->session->arena, "%s/nvvm/libdevice/libdevice.10.bc", cuda);
-}
-
-/* With --target=ptx, but for --emit=ptx, which writes what the program loads itself. */
-static bool is_for_device(const Options *o) {
-    return o->target && !strncmp(o->target, "ptx", 3) && o->emit != EMIT_PTX;
 }
 
 static void tell_of_device(void *data, Pos pos, const char *text) {

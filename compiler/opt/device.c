@@ -1,5 +1,7 @@
 #include "opt/device.h"
 
+#include "opt/memory.h"
+
 /* Loops that are known to be shorter stay on the CPU. */
 enum { WORTH_LAUNCHING = 64 };
 
@@ -83,4 +85,127 @@ DevicePlan device_plan(const IrModule *module, Arena *arena) {
 
 void device_plan_free(DevicePlan *plan) {
     vec_free(&plan->regions);
+}
+
+/* ---- maps of copies ---- */
+
+typedef IrValue *(*Element)(IrBuilder *b, const IrInst *inst, IrValue *const *at);
+
+/* [for at...: ELEMENT], in front of INST. */
+static IrInst *make_map(IrBuilder *b, const IrInst *inst, uint32_t n, IrValue *const *sizes,
+                        IrType scalar, Element element) {
+    IrInst *map = irb_build(b, n, sizes, 1, &scalar, 0, NULL);
+    IrBuilder inner = {.module = b->module, .func = b->func, .pos = b->pos};
+    irb_at_end(&inner, map->regions[0]);
+    IrValue *value = element(&inner, inst, map->regions[0]->params);
+    irb_yield(&inner, 1, &value);
+    return map;
+}
+
+/* An element of the array that INST puts into another one. */
+static IrValue *same_element(IrBuilder *b, const IrInst *inst, IrValue *const *at) {
+    IrValue *v = ir_resolve(inst->operands[inst->noperands - 1]);
+    return irb_index(b, v, v->type->rank, at);
+}
+
+static IrValue *sliced_element(IrBuilder *b, const IrInst *inst, IrValue *const *at) {
+    IrValue *x = ir_resolve(inst->operands[0]), *from[IR_MAX_RANK];
+    uint32_t rank = x->type->rank;
+    for (uint32_t k = 0; k < rank; k++) {
+        IrValue *step = irb_binary(b, IR_MUL, at[k], inst->operands[1 + 2 * rank + k]);
+        from[k] = irb_binary(b, IR_ADD, inst->operands[1 + k], step);
+    }
+    return irb_index(b, x, rank, from);
+}
+
+static IrValue *transposed_element(IrBuilder *b, const IrInst *inst, IrValue *const *at) {
+    IrValue *x = ir_resolve(inst->operands[0]), *from[IR_MAX_RANK];
+    for (uint32_t k = 0; k < x->type->rank; k++) from[inst->ints[k]] = at[k];
+    return irb_index(b, x, x->type->rank, from);
+}
+
+typedef struct Capture {
+    const IrValue *value;
+    bool found;
+} Capture;
+
+static void look_for(IrValue *value, void *data) {
+    Capture *c = data;
+    c->found = c->found || ir_resolve(value) == c->value;
+}
+
+/* Is V a map's that reads nothing of BASE and stands just before, so that it is made in its place? */
+static bool goes_there(const IrValue *v, const IrInst *inst) {
+    Capture c = {ir_resolve(inst->operands[0]), false};
+    if (!v->def || v->def->op != IR_BUILD || v->def->next != inst || v->def->nresults != 1)
+        return false;
+    ir_captures(v->def->regions[0], look_for, &c);
+    return !c.found;
+}
+
+static bool is_large(IrType type) {
+    return type->kind == IR_T_ARRAY && !mem_is_small(type) && ir_scalar_lanes(type->scalar) == 1;
+}
+
+/* The array that is put into another one comes from a map. */
+static void prepare_source(IrModule *module, IrInst *inst) {
+    IrBuilder b = {.module = module, .func = inst->parent->func};
+    IrValue *v = ir_resolve(inst->operands[inst->noperands - 1]), *sizes[IR_MAX_RANK];
+    if (!is_large(v->type) || goes_there(v, inst)) return;
+    irb_before(&b, inst);
+    for (uint32_t k = 0; k < v->type->rank; k++) sizes[k] = irb_dim(&b, v, k);
+    IrInst *map = make_map(&b, inst, v->type->rank, sizes, ir_scalar(module, v->type->scalar),
+                           same_element);
+    inst->operands[inst->noperands - 1] = map->results[0];
+}
+
+/* INST, which takes elements out of an array, is a map of RANK dimensions. */
+static void prepare_result(IrModule *module, IrInst *inst, IrValue *const *sizes,
+                           Element element) {
+    IrBuilder b = {.module = module, .func = inst->parent->func};
+    IrType type = inst->results[0]->type;
+    irb_before(&b, inst);
+    IrInst *map =
+        make_map(&b, inst, type->rank, sizes, ir_scalar(module, type->scalar), element);
+    map->results[0]->type = type;
+    map->results[0]->name = inst->results[0]->name;
+    ir_replace(inst->results[0], map->results[0]);
+    ir_remove(inst);
+}
+
+static void prepare_transpose(IrModule *module, IrInst *inst) {
+    IrBuilder b = {.module = module, .func = inst->parent->func};
+    IrValue *sizes[IR_MAX_RANK];
+    irb_before(&b, inst);
+    for (uint32_t k = 0; k < inst->nints; k++)
+        sizes[k] = irb_dim(&b, inst->operands[0], (uint32_t)inst->ints[k]);
+    prepare_result(module, inst, sizes, transposed_element);
+}
+
+static void prepare_region(IrModule *module, IrRegion *region) {
+    for (IrInst *inst = region->first, *next; inst; inst = next) {
+        next = inst->next;
+        for (uint32_t r = 0; r < inst->nregions && !is_parallel(inst); r++)
+            prepare_region(module, inst->regions[r]);
+        bool takes = inst->op == IR_SLICE || inst->op == IR_TRANSPOSE;
+        if (inst->op == IR_ASSIGN || inst->op == IR_UPDATE) prepare_source(module, inst);
+        if (!takes || mem_is_view(inst) || !is_large(inst->results[0]->type)) continue;
+        if (inst->op == IR_TRANSPOSE) prepare_transpose(module, inst);
+        else
+            prepare_result(module, inst,
+                           inst->operands + 1 + ir_resolve(inst->operands[0])->type->rank,
+                           sliced_element);
+    }
+}
+
+void device_prepare(IrModule *module) {
+    Arena *arena = arena_new();
+    const bool *level = find_levels(module, arena);
+    for (uint32_t i = 0; i < module->funcs.len; i++) {
+        IrFunc *func = module->funcs.at[i];
+        if (!func->body || !level[func->id]) continue;
+        prepare_region(module, func->body);
+        ir_settle(func);
+    }
+    arena_free(arena);
 }

@@ -1,6 +1,5 @@
 /* Which parallel loops of a program may run on a device: the outermost ones of functions that are not
-   themselves called in parallel.  Pure analysis of the IR; what a device's code can hold is the code
-   generator's matter. */
+   themselves called in parallel.  What a device's code can hold is the code generator's matter. */
 #ifndef ADL_OPT_DEVICE_H
 #define ADL_OPT_DEVICE_H
 
@@ -11,6 +10,9 @@ typedef struct DevicePlan {
     VEC(const IrInst *) regions;
 } DevicePlan;
 
+/* Makes maps, which can be launched, of what moves elements at the same level: parts that are assigned or
+   taken out, transposes. */
+void device_prepare(IrModule *module);
 /* In ARENA, but for the list, which device_plan_free frees. */
 DevicePlan device_plan(const IrModule *module, Arena *arena);
 void device_plan_free(DevicePlan *plan);

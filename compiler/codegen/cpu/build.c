@@ -247,11 +247,11 @@ void gen_build(Fn *f, const IrInst *inst) {
     Sink sink;
     const DeviceKernel *kernel = device_kernel(f, inst);
     if (!kernel) gen_wholes(f, inst);
-    bool sunk = !kernel && sink_open(f, inst, &sink);
+    bool sunk = sink_open(f, inst, !kernel, &sink);
     if (sunk) f->dests[inst->results[0]->id] = sink.dest;
     Val *outs = new_results(f, inst, olds);
     Loops loops = {inst, outs, sunk ? &sink : NULL};
-    if (kernel) launch_build(f, kernel, outs, gen_loops, &loops);
+    if (kernel) launch_build(f, kernel, outs, loops.sink, gen_loops, &loops);
     else gen_loops(f, &loops);
     for (uint32_t r = 0; r < inst->nresults; r++) {
         for (uint32_t k = 0; k < olds[r].n; k++)

@@ -296,7 +296,7 @@ static void extents_of(Fn *f, const IrInst *inst, LLVMValueRef *extents) {
     }
 }
 
-Launch launch_open(Fn *f, const DeviceKernel *kernel, const Val *outs, const IrType *types,
+Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs,
                    LLVMValueRef const *extents, LLVMValueRef work) {
     Emit *e = f->e;
     const IrInst *inst = kernel->inst;
@@ -304,8 +304,11 @@ Launch launch_open(Fn *f, const DeviceKernel *kernel, const Val *outs, const IrT
     Touched t = {f, inst};
     Launch launch = {.device = gen_block(f, "device"), .done = gen_block(f, "launched")};
     for (uint32_t i = 0; i < kernel->ncaptures; i++) push_capture(&args, kernel->captures[i]);
-    for (uint32_t r = 0; r < inst->nresults; r++)
-        push_memory(&args, ADL_GPU_WRITE, &outs[r], types[r]);
+    for (uint32_t r = 0; r < inst->nresults; r++) {
+        push_memory(&args, outs[r].part ? ADL_GPU_PART : ADL_GPU_WRITE, &outs[r].val,
+                    outs[r].type);
+        for (uint32_t k = 0; k < outs[r].nto; k++) push_scalar(&args, outs[r].to[k]);
+    }
     LLVMValueRef call[] = {f->context,
                            gen_site(f->g, f->ir, inst->pos),
                            module_table(f->g),
@@ -323,7 +326,7 @@ Launch launch_open(Fn *f, const DeviceKernel *kernel, const Val *outs, const IrT
         LLVMBuildICmp(e->b, LLVMIntEQ, launch.status, emit_int32(e, ADL_GPU_ELSEWHERE), "");
     LLVMBuildCondBr(e->b, elsewhere, cpu, launch.device);
     LLVMPositionBuilderAtEnd(e->b, cpu);
-    for (uint32_t r = 0; r < inst->nresults; r++) device_ask(f, &outs[r], true);
+    for (uint32_t r = 0; r < inst->nresults; r++) device_ask(f, &outs[r].val, true);
     ir_captures(inst->regions[0], ask_captured, &t);
     f->device = false;
     return launch;
@@ -350,16 +353,62 @@ void launch_close(Fn *f, Launch *launch, uint32_t n, LLVMValueRef *here, LLVMVal
     }
 }
 
-void launch_build(Fn *f, const DeviceKernel *kernel, const Val *outs,
+/* The strides of BUILD's indices in a result that lies there alone. */
+static void own_strides(Fn *f, const IrInst *inst, LLVMValueRef *to) {
+    uint32_t n = (uint32_t)inst->imm;
+    LLVMValueRef stride = gen_int(f->e, 1);
+    to[n] = gen_int(f->e, 0);
+    for (uint32_t k = n; k-- > 0;) {
+        to[k] = stride;
+        stride = emit_size_mul(f->e, stride, gen_scalar(f, inst->operands[k]));
+    }
+}
+
+/* The same in SINK's base. */
+static void sunk_strides(Fn *f, const IrInst *inst, const Sink *sink, LLVMValueRef *to) {
+    Emit *e = f->e;
+    uint32_t n = (uint32_t)inst->imm;
+    LLVMValueRef stride = gen_int(e, 1);
+    for (uint32_t k = 0; k < n; k++) to[k] = gen_int(e, 0);
+    to[n] = gen_int(e, 0);
+    for (uint32_t k = sink->type->rank; k-- > 0;) {
+        to[n] = LLVMBuildAdd(e->b, to[n], LLVMBuildMul(e->b, sink->start[k], stride, ""), "");
+        if (sink->from[k] != IR_MAX_RANK)
+            to[sink->from[k]] = LLVMBuildMul(e->b, sink->step[k], stride, "");
+        stride = emit_size_mul(e, stride, sink->base.dims[k]);
+    }
+}
+
+/* Result R of INST as the launch sees it: in SINK's base, or OUT. */
+static Out out_of(Fn *f, const IrInst *inst, uint32_t r, const Val *out, const Sink *sink) {
+    IrType type = inst->results[r]->type;
+    Out made = {.val = *out, .type = type};
+    if (inst->nresults == 1) {
+        made.nto = (uint32_t)inst->imm + 1;
+        made.to = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, made.nto);
+        if (sink && sink->strided) sunk_strides(f, inst, sink, made.to);
+        else own_strides(f, inst, made.to);
+    }
+    if (!sink) return made;
+    made.part = true;
+    made.val.block = sink->base.block;
+    made.val.home = sink->base.home;
+    if (!sink->strided) return made;
+    made.val = sink->base;
+    made.type = sink->type;
+    return made;
+}
+
+void launch_build(Fn *f, const DeviceKernel *kernel, const Val *outs, const Sink *sink,
                   void (*otherwise)(Fn *f, void *data), void *data) {
     const IrInst *inst = kernel->inst;
     LLVMValueRef extents[3];
     int64_t own;
-    IrType *types = ARENA_ARRAY(f->g->plan->arena, IrType, inst->nresults + 1);
-    for (uint32_t r = 0; r < inst->nresults; r++) types[r] = inst->results[r]->type;
+    Out *all = ARENA_ARRAY(f->g->plan->arena, Out, inst->nresults + 1);
+    for (uint32_t r = 0; r < inst->nresults; r++) all[r] = out_of(f, inst, r, &outs[r], sink);
     extents_of(f, inst, extents);
-    Launch launch = launch_open(f, kernel, outs, types, extents,
-                                cost_of_region(f, inst->regions[0], &own));
+    Launch launch =
+        launch_open(f, kernel, all, extents, cost_of_region(f, inst->regions[0], &own));
     otherwise(f, data);
     launch_done(f, &launch);
     launch_close(f, &launch, 0, NULL, NULL);

@@ -24,16 +24,24 @@ typedef struct Launch {
     LLVMBasicBlockRef device, done, from_cpu;
     LLVMValueRef status;
 } Launch;
-/* Asks for KERNEL with the memory OUTS (of TYPES) for what it writes; the builder then stands where it
-   did not run, with all elements on the host; after launch_done where it did; after launch_close
-   where both meet. */
-Launch launch_open(Fn *f, const DeviceKernel *kernel, const Val *outs, const IrType *types,
+/* Memory that a kernel writes. */
+typedef struct Out {
+    Val val;
+    IrType type;
+    bool part;         /* of it alone */
+    LLVMValueRef *to;  /* the strides of the kernel's indices in it and where it begins; or NULL */
+    uint32_t nto;
+} Out;
+/* Asks for KERNEL with OUTS, one for each result; the builder then stands where it did not run, with
+   all elements on the host; after launch_done where it did; after launch_close where both meet. */
+Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs,
                    LLVMValueRef const *extents, LLVMValueRef work);
 void launch_done(Fn *f, Launch *launch);
 /* HERE, the N values of the first way, become phis of those and THERE, of the second. */
 void launch_close(Fn *f, Launch *launch, uint32_t n, LLVMValueRef *here, LLVMValueRef *there);
-/* BUILD's kernel; OTHERWISE makes the loops on the CPU. */
-void launch_build(Fn *f, const DeviceKernel *kernel, const Val *outs,
+/* BUILD's kernel, whose result goes into SINK, if that is not NULL; OTHERWISE makes the loops on the
+   CPU. */
+void launch_build(Fn *f, const DeviceKernel *kernel, const Val *outs, const Sink *sink,
                   void (*otherwise)(Fn *f, void *data), void *data);
 /* The constants of the module. */
 void device_tables(Gen *g);

@@ -233,7 +233,8 @@ typedef struct Sink {
 } Sink;
 /* Is BUILD's one result used by an UPDATE, ASSIGN or ACC_ADD close behind it alone, so that it can
    be made there?  Then does that instruction's work but for the elements, and fills SINK. */
-bool sink_open(Fn *f, const IrInst *build, Sink *sink);
+/* ADDS: also by an ACC_ADD. */
+bool sink_open(Fn *f, const IrInst *build, bool adds, Sink *sink);
 /* The flat place of BUILD's element I in the sink's base. */
 LLVMValueRef sink_place(Fn *f, const Sink *sink, LLVMValueRef const *i);
 

@@ -53,6 +53,7 @@ void reduce_on_device(Reduction *r, const DeviceKernel *kernel, LLVMValueRef *va
     Emit *e = f->e;
     Arena *arena = f->g->plan->arena;
     IrType *types = ARENA_ARRAY(arena, IrType, r->results);
+    Out *outs = ARENA_ARRAY(arena, Out, r->results);
     Val *parts = ARENA_ARRAY(arena, Val, r->results);
     LLVMValueRef *there = ARENA_ARRAY(arena, LLVMValueRef, r->results);
     int64_t own;
@@ -63,6 +64,7 @@ void reduce_on_device(Reduction *r, const DeviceKernel *kernel, LLVMValueRef *va
     for (uint32_t i = 0; i < r->results; i++) {
         types[i] = ir_array(f->ir->module, part_scalar(r, i), 1, NULL);
         parts[i] = gen_heap_array(f, types[i], &units);
+        outs[i] = (Out){.val = parts[i], .type = types[i]};
     }
     /* Whole warps; none where there is nothing. */
     LLVMValueRef width = emit_size_mul(e, units, gen_int(e, SUM_LANES));
@@ -71,7 +73,7 @@ void reduce_on_device(Reduction *r, const DeviceKernel *kernel, LLVMValueRef *va
     LLVMValueRef extents[] = {width, one, one};
     LLVMValueRef work = cost_of_region(f, r->inst->regions[0], &own);
     work = LLVMBuildMul(e->b, work, gen_int(e, SUM_BLOCK / SUM_LANES), "");
-    Launch launch = launch_open(f, kernel, parts, types, extents, work);
+    Launch launch = launch_open(f, kernel, outs, extents, work);
     reduce_scalars(r, values);
     launch_done(f, &launch);
     for (uint32_t i = 0; i < r->results; i++) device_ask(f, &parts[i], false);

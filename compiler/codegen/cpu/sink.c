@@ -73,12 +73,13 @@ static void open_assign(Fn *f, const IrInst *user, const IrInst *view, Sink *sin
     sink->dest = (Dest){.at = sink->base.at, .depth = sink->base.depth};
 }
 
-bool sink_open(Fn *f, const IrInst *build, Sink *sink) {
+bool sink_open(Fn *f, const IrInst *build, bool adds, Sink *sink) {
     const IrValue *result = build->results[0];
     if (build->nresults != 1 || f->uses[result->id] != 1 || f->dests[result->id].at) return false;
     const IrInst *view, *user = near_user(f, build, &result, &view);
     if (!user || !takes_result(f, user, build, result)) return false;
     if (view && user->op != IR_ASSIGN) return false;
+    if (user->op == IR_ACC_ADD && !adds) return false;
     const IrValue *base = ir_resolve(user->operands[0]);
     bool rows = build->ints[0] > 0;
     if (user->op == IR_ASSIGN && rows) return false;

@@ -93,6 +93,11 @@ void axis_close(Ptx *g, Axis *axis) {
 
 /* ---- entries ---- */
 
+/* Of the one result of a map, the launch says where its elements are. */
+static bool has_strides(const IrInst *inst) {
+    return inst->op == IR_BUILD && inst->nresults == 1;
+}
+
 static LLVMTypeRef entry_type(Ptx *g, const DeviceKernel *kernel) {
     Emit *e = &g->e;
     VEC(LLVMTypeRef) types = {0};
@@ -111,6 +116,8 @@ static LLVMTypeRef entry_type(Ptx *g, const DeviceKernel *kernel) {
             if (type->dims[k] < 0) vec_push(&types, e->i64);
     }
     for (uint32_t r = 0; r < kernel->inst->nresults; r++) vec_push(&types, e->ptr);
+    for (int64_t k = 0; has_strides(kernel->inst) && k <= kernel->inst->imm; k++)
+        vec_push(&types, e->i64);
     LLVMTypeRef type = LLVMFunctionType(e->none, types.at, types.len, false);
     vec_free(&types);
     return type;
@@ -166,6 +173,27 @@ static void set_indices(Entry *x, const Axis *axes) {
     if (n > 2) x->vals[params[0]->id].at = rest;
 }
 
+static LLVMValueRef flat_place(const Entry *x, const Axis *axes) {
+    Emit *e = &x->g->e;
+    LLVMValueRef flat = emit_size_mul(e, axes[2].i, x->extents[1]);
+    flat = emit_size_mul(e, emit_size_add(e, flat, axes[1].i), x->extents[0]);
+    return emit_size_add(e, flat, axes[0].i);
+}
+
+/* The last parameters are the strides of the indices, and where the first element is. */
+static LLVMValueRef strided_place(const Entry *x) {
+    Emit *e = &x->g->e;
+    const IrInst *inst = x->kernel->inst;
+    uint32_t n = (uint32_t)inst->imm, first = LLVMCountParams(x->g->entry) - n - 1;
+    LLVMValueRef place = LLVMGetParam(x->g->entry, first + n);
+    for (uint32_t k = 0; k < n; k++) {
+        LLVMValueRef index = x->vals[inst->regions[0]->params[k]->id].at;
+        LLVMValueRef stride = LLVMGetParam(x->g->entry, first + k);
+        place = LLVMBuildAdd(e->b, place, LLVMBuildMul(e->b, index, stride, ""), "");
+    }
+    return place;
+}
+
 static void store_results(Entry *x, const Axis *axes) {
     Ptx *g = x->g;
     Emit *e = &g->e;
@@ -173,9 +201,7 @@ static void store_results(Entry *x, const Axis *axes) {
     Val *results = ARENA_ARRAY(g->arena, Val, inst->nresults + 1);
     ptx_region(g, inst->regions[0], x->vals, results);
     if (*g->error) return;
-    LLVMValueRef flat = emit_size_mul(e, axes[2].i, x->extents[1]);
-    flat = emit_size_mul(e, emit_size_add(e, flat, axes[1].i), x->extents[0]);
-    flat = emit_size_add(e, flat, axes[0].i);
+    LLVMValueRef flat = has_strides(inst) ? strided_place(x) : flat_place(x, axes);
     for (uint32_t r = 0; r < inst->nresults; r++) {
         IrScalar scalar = inst->results[r]->type->scalar;
         LLVMValueRef to = LLVMBuildInBoundsGEP2(e->b, emit_memory_type(e, scalar), x->outs[r],
