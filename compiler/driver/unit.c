@@ -94,6 +94,11 @@ int unit_check(Unit *unit) {
     return STATUS_DONE;
 }
 
+/* With --target=ptx, but for --emit=ptx, which writes what the program loads itself. */
+static bool is_for_device(const Options *o) {
+    return o->target && !strncmp(o->target, "ptx", 3) && o->emit != EMIT_PTX;
+}
+
 int unit_lower(Unit *unit) {
     Session *s = unit->session;
     LowerOptions options = {.unchecked = s->options.checks == CHECKS_NONE,
@@ -103,6 +108,7 @@ int unit_lower(Unit *unit) {
     unit->module = lower_program(unit->program, &s->sources, s->diags, &options);
     const TextList *remarks = &s->options.remarks;
     unit->module->remarks = wanted(remarks, "ad") || wanted(remarks, "all");
+    unit->module->launches = is_for_device(&s->options);
     unit->module->fused = s->options.opt_level > 0;
     unit->module->explain = unit->explain;
     if (!diags_errors(s->diags)) after_pass(unit, "lower", unit->module);
@@ -127,15 +133,10 @@ int unit_differentiate(Unit *unit) {
     return STATUS_DONE;
 }
 
-/* With --target=ptx, but for --emit=ptx, which writes what the program loads itself. */
-static bool is_for_device(const Options *o) {
-    return o->target && !strncmp(o->target, "ptx", 3) && o->emit != EMIT_PTX;
-}
-
 int unit_optimise(Unit *unit) {
     OptHooks hooks = {after_pass, unit};
     opt_after_ad(unit->module, level_of(unit), &hooks);
-    if (is_for_device(&unit->session->options)) {
+    if (unit->module->launches) {
         device_prepare(unit->module);
         after_pass(unit, "device", unit->module);
     }

@@ -229,6 +229,7 @@ struct IrModule {
     bool unchecked;
     bool fused;          /* products that are added may round once (muladd.c), in code too */
     bool device;         /* functions are for one of many invocations, which share arrays */
+    bool launches;       /* parallel loops may run on a device beside the CPU */
     bool remarks;        /* differentiation reports what it decided */
     const char *explain; /* ... or writes it for the function of this name into EXPLANATION */
     StrBuf explanation;

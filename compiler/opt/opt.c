@@ -134,7 +134,8 @@ void opt_after_ad(IrModule *module, int level, const OptHooks *hooks) {
     if (pass(&s, "jam")) clean(&s);
     if (pass(&s, "checks")) clean(&s);
     pass(&s, "once");
-    if (level > 1 && pass(&s, "ring")) clean(&s);
+    /* On a device two launches more cost more than the remainders. */
+    if (level > 1 && !module->launches && pass(&s, "ring")) clean(&s);
     if (pass(&s, "scatter")) clean(&s);
     pass(&s, "cells");
     if (pass(&s, "sink")) clean(&s);
