@@ -44,7 +44,7 @@ void type_print(StrBuf *out, Type type) {
     case TYPE_TUPLE: print_parts(out, type); break;
     case TYPE_STRUCT:
         strbuf_add(out, type->decl->name->text);
-        if (type->nsizes) print_dims(out, type, type->nsizes);
+        if (type->decl->nsizes) print_dims(out, type, type->decl->nsizes);
         break;
     case TYPE_FN:
         strbuf_add(out, "fn");

@@ -192,10 +192,11 @@ static Type resolve_struct(TypeScope *s, const StructDecl *decl, AstTypeName *no
         diag_report(s->c->diags, DIAG_STRUCT_SIZES, node->node.span, "`%s` has %u size%s, not %u",
                     decl->name->text, decl->nsizes, decl->nsizes == 1 ? "" : "s", node->dims.len);
     Map map = {0};
-    for (uint32_t i = 0; i < decl->nsizes; i++) {
-        Size size = i < node->dims.len ? resolve_dim(s, node->dims.at[i])
-                    : s->any           ? size_any(s->c->types)
-                                       : size_var(s->c->types, NULL);
+    for (uint32_t i = 0; i < whole->nsizes; i++) {
+        bool named = i < node->dims.len && i < decl->nsizes;
+        Size size = named    ? resolve_dim(s, node->dims.at[i])
+                    : s->any ? size_any(s->c->types)
+                             : size_var(s->c->types, NULL);
         map_set(&map, whole->dims[i]->id, (void *)size);
     }
     Type type = type_subst(s->c->types, whole, &map);
@@ -299,6 +300,24 @@ Type resolve_type(TypeScope *s, AstNode *type) {
 
 /* ---- structs ---- */
 
+typedef VEC(Size) Sizes;
+
+static void add_size(Sizes *sizes, Size size) {
+    if (size->kind != SIZE_VAR) return;
+    for (uint32_t i = 0; i < sizes->len; i++)
+        if (sizes->at[i] == size) return;
+    vec_push(sizes, size);
+}
+
+/* Sizes of structs in TYPE, a field's, that it does not name: they differ from value to value, too. */
+static void find_unnamed(Sizes *sizes, Type type) {
+    if (type->kind == TYPE_ARRAY) find_unnamed(sizes, type->elem);
+    for (uint32_t i = 0; type->kind == TYPE_TUPLE && i < type->nparts; i++)
+        find_unnamed(sizes, type->parts[i].type);
+    for (uint32_t i = 0; type->kind == TYPE_STRUCT && i < type->nsizes; i++)
+        add_size(sizes, type->dims[i]);
+}
+
 Type struct_type(Checker *c, const StructDecl *decl) {
     if (map_hasp(&c->struct_types, decl)) {
         Type known = map_getp(&c->struct_types, decl);
@@ -309,10 +328,10 @@ Type struct_type(Checker *c, const StructDecl *decl) {
     }
     map_setp(&c->struct_types, decl, NULL);
     Map sizes = {0};
-    Size *dims = ARENA_ARRAY(c->arena, Size, decl->nsizes);
+    Sizes dims = {0}; /* those that have names first */
     for (uint32_t i = 0; i < decl->nsizes; i++) {
-        dims[i] = size_var(c->types, decl->sizes[i]);
-        map_setp(&sizes, decl->sizes[i], (void *)dims[i]);
+        vec_push(&dims, size_var(c->types, decl->sizes[i]));
+        map_setp(&sizes, decl->sizes[i], (void *)dims.at[i]);
     }
     TypeScope scope = {.c = c, .module = decl->module, .sizes = &sizes};
     const AstList *fields = &decl->ast->fields;
@@ -330,7 +349,9 @@ Type struct_type(Checker *c, const StructDecl *decl) {
                             "two fields are called `%s`", field->name.sym->text);
     }
     map_free(&sizes);
-    Type type = type_struct(c->types, decl, decl->nsizes, dims, fields->len, parts);
+    for (uint32_t i = 0; i < fields->len; i++) find_unnamed(&dims, parts[i].type);
+    Type type = type_struct(c->types, decl, dims.len, dims.at, fields->len, parts);
+    vec_free(&dims);
     map_setp(&c->struct_types, decl, (void *)type);
     return type;
 }
