@@ -57,6 +57,7 @@ static void want(Fn *f, IrValue *value, const IrRegion *region, Dest dest) {
         if (!makes_memory(def, value->type)) return;
         if (dest.combine && (def->op != IR_BUILD || f->uses[value->id] != 1)) return;
         f->dests[value->id] = dest;
+        if (dest.combine) return; /* what it is made of is not added */
         value = base_of(f, def, value->index);
     }
 }
