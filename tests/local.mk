@@ -41,6 +41,7 @@ test_scripts = \
   tests/tools/gpu-tests.sh \
   tests/tools/gradcheck-tests.sh \
   tests/tools/link-tests.sh \
+  tests/tools/ptx-cases.sh \
   tests/tools/ranks.sh \
   tests/tools/shape-tests.sh \
   tests/tools/suite-tests.sh
@@ -49,7 +50,8 @@ test_scripts = \
 backend_tests = tests/unit/codegen-cases tests/unit/codegen-debug tests/unit/codegen-exports \
   tests/unit/ptxsim-llvm tests/unit/ptx-kernels \
   tests/tools/adl-tests.sh tests/tools/c-tests.sh tests/tools/example-tests.sh \
-  tests/tools/gpu-tests.sh tests/tools/gradcheck-tests.sh tests/tools/link-tests.sh
+  tests/tools/gpu-tests.sh tests/tools/gradcheck-tests.sh tests/tools/link-tests.sh \
+  tests/tools/ptx-cases.sh
 
 check_LTLIBRARIES += tests/unit/libunit.la
 tests_unit_libunit_la_SOURCES = \

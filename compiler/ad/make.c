@@ -1,6 +1,8 @@
 /* GRAD, and FORWARD with REVERSE, from a mixed function: the frame of the two sweeps. */
 #include "ad/internal.h"
 
+#include <string.h>
+
 typedef struct Frame {
     const AdRequest *request;
     Mixed *mixed;
@@ -122,6 +124,18 @@ static uint32_t reverse_shared(Frame *frame, IrValue *const *seeds, IrValue **va
     return n;
 }
 
+static void look_for_place(IrInst *inst, void *data) {
+    static const char place[] = "adl__device_index";
+    if (inst->op == IR_RUNTIME && strcmp(inst->text, place) == 0) *(bool *)data = true;
+}
+
+/* Is FUNC what each invocation of a kernel runs, not what one of them calls? */
+static bool is_kernel(const IrFunc *func) {
+    bool found = false;
+    if (func->module->device) ir_walk(func->body, look_for_place, &found);
+    return found;
+}
+
 /* ---- functions ---- */
 
 void ad_make_grad(Ad *ad, const AdRequest *request, Mixed *mixed) {
@@ -135,9 +149,9 @@ void ad_make_grad(Ad *ad, const AdRequest *request, Mixed *mixed) {
         uint32_t n = forward_sweep(&frame, func, values);
         for (uint32_t i = 0; i < mixed->func->nvalues; i++) t->now[i] = t->forward[i];
         IrValue *const *seeds = func->body->params + base->nparams;
-        bool device = ad->module->device;
-        if (device) func->flags |= IR_FUNC_INLINE;
-        n += device ? reverse_shared(&frame, seeds, values + n)
+        bool kernel = is_kernel(base);
+        if (kernel) func->flags |= IR_FUNC_INLINE;
+        n += kernel ? reverse_shared(&frame, seeds, values + n)
                     : reverse_sweep(&frame, seeds, values + n);
         irb_yield(&t->b, n, values);
     }

@@ -47,14 +47,21 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/value.c \
   compiler/codegen/cpu/vector.c \
   compiler/codegen/cpu/vector.h \
+  compiler/codegen/ptx/array.c \
   compiler/codegen/ptx/body.c \
+  compiler/codegen/ptx/control.c \
+  compiler/codegen/ptx/device.c \
   compiler/codegen/ptx/entry.h \
   compiler/codegen/ptx/gen.h \
   compiler/codegen/ptx/generate.h \
+  compiler/codegen/ptx/math.c \
+  compiler/codegen/ptx/memory.c \
   compiler/codegen/ptx/module.c \
+  compiler/codegen/ptx/parallel.c \
   compiler/codegen/ptx/reduce.c \
   compiler/codegen/ptx/region.c \
-  compiler/codegen/ptx/regions.h
+  compiler/codegen/ptx/regions.h \
+  compiler/codegen/ptx/tape.c
 
 # Belongs to dslc itself: opens the shared object.
 libdslc_la_SOURCES += \

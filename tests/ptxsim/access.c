@@ -62,6 +62,7 @@ static PtxArea *area_of(PtxLaunch *launch, PtxThread *thread, PtxSpace space, ui
     case SPACE_const: break;
     }
     PtxArea *area = ptx_memory_find(launch->memory, address);
+    if (!area) area = ptx_memory_find(&launch->heap, address);
     if (!area)
         ptx_fail(launch->failure, inst->line, "the address %#llx is in no allocation",
                  (unsigned long long)address);

@@ -37,6 +37,8 @@ typedef enum CUdevice_attribute {
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
 } CUdevice_attribute;
 
+typedef enum CUlimit { CU_LIMIT_MALLOC_HEAP_SIZE = 2 } CUlimit;
+
 typedef enum CUjit_option {
     CU_JIT_INFO_LOG_BUFFER = 3,
     CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
@@ -62,6 +64,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
 CUresult cuDevicePrimaryCtxRelease(CUdevice device);
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);
 CUresult cuCtxSetCurrent(CUcontext context);
+CUresult cuCtxSetLimit(CUlimit limit, size_t value);
 CUresult cuCtxGetCurrent(CUcontext *context);
 CUresult cuCtxGetDevice(CUdevice *device);
 CUresult cuCtxSynchronize(void);

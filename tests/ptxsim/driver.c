@@ -43,7 +43,7 @@ struct CUevent_st {
 static struct {
     bool started;
     unsigned capability;
-    uint64_t memory_limit, step_limit;
+    uint64_t memory_limit, heap_limit, step_limit;
     bool trace;
     int count;
     struct CUctx_st context;
@@ -95,6 +95,7 @@ EXPORT CUresult cuInit(unsigned flags) {
     driver.started = true;
     driver.capability = (unsigned)setting("PTXSIM_CC", 90);
     driver.memory_limit = setting("PTXSIM_MEMORY", UINT64_C(1) << 30);
+    driver.heap_limit = UINT64_C(8) << 20;
     driver.step_limit = setting("PTXSIM_STEPS", UINT64_C(1000000000));
     driver.count = (int)setting("PTXSIM_DEVICES", 1);
     driver.trace = getenv("PTXSIM_TRACE") != NULL;
@@ -167,6 +168,15 @@ EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
 
 EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
     return cuDevicePrimaryCtxRelease_v2(device);
+}
+
+/* Of the limits there is the heap's alone. */
+EXPORT CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+    CHECK_READY();
+    if (limit != CU_LIMIT_MALLOC_HEAP_SIZE)
+        return fail(CUDA_ERROR_INVALID_VALUE, __func__, "a limit that is not known");
+    driver.heap_limit = value;
+    return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
@@ -398,6 +408,7 @@ EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned gr
         .block = {block_x, block_y, block_z},
         .args = params,
         .memory = &driver.memory,
+        .heap_limit = driver.heap_limit,
         .number = ++driver.launches,
         .step_limit = driver.step_limit,
         .failure = &failure,

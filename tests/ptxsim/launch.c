@@ -213,12 +213,14 @@ bool ptx_launch_run(PtxLaunch *l) {
             l->block_number = (uint32_t)b;
             run_block(l);
         }
+        ptx_heap_end(l);
     }
     for (uint32_t i = 0; i < l->thread_count; i++) {
         while (l->threads[i].frame) ptx_pop_frame(&l->threads[i]);
         ptx_area_free(&l->threads[i].local);
     }
     ptx_area_free(&l->shared);
+    ptx_memory_destroy(&l->heap);
     free(l->threads);
     l->threads = NULL;
     return ok;

@@ -9,6 +9,7 @@ tests_ptxsim_libptxsim_la_SOURCES = \
   %D%/decode.c \
   %D%/driver.c \
   %D%/float.c \
+  %D%/heap.c \
   %D%/integer.c \
   %D%/launch.c \
   %D%/lex.c %D%/lex.h \
@@ -34,8 +35,12 @@ tests_unit_ptxsim_llvm_CPPFLAGS = $(AM_CPPFLAGS) $(LLVM_CPPFLAGS)
 tests_unit_ptxsim_llvm_LDADD = $(ptxsim_ldadd) $(LLVM_LIBS)
 tests_unit_ptx_kernels_SOURCES = tests/unit/ptx-kernels.c %D%/harness.c %D%/harness.h
 tests_unit_ptx_kernels_LDADD = $(ptxsim_ldadd)
+# Runs entries of a PTX text, for cases.sh.
+check_PROGRAMS += %D%/cases
+tests_ptxsim_cases_SOURCES = %D%/cases.c
+tests_ptxsim_cases_LDADD = %D%/libptxsim.la -lm
 EXTRA_PROGRAMS += tests/unit/ptxsim-llvm tests/unit/ptx-kernels
-EXTRA_DIST += %D%/functions.adl %D%/kernels.adl
+EXTRA_DIST += %D%/cases-left-out %D%/cases.awk %D%/functions.adl %D%/kernels.adl
 if WITH_CHECK
 if WITH_LLVM
 check_PROGRAMS += tests/unit/ptxsim-llvm tests/unit/ptx-kernels

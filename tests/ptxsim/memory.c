@@ -100,8 +100,7 @@ void ptx_area_touch(PtxArea *area, uint64_t at, uint64_t size, PtxTouch touch,
     }
 }
 
-PtxArea *ptx_memory_allocate(PtxMemory *memory, uint64_t size, bool known) {
-    if (size > UINT64_C(1) << 32) return NULL;
+static PtxArea *allocate(PtxMemory *memory, uint64_t size, bool known) {
     if (memory->count == memory->room) {
         memory->room = memory->room ? 2 * memory->room : 16;
         memory->areas = realloc(memory->areas, memory->room * sizeof(PtxArea *));
@@ -114,12 +113,22 @@ PtxArea *ptx_memory_allocate(PtxMemory *memory, uint64_t size, bool known) {
     area->bytes = area->block + MARGIN;
     area->base = (uint64_t)(uintptr_t)area->bytes;
     area->known = zeroed(size, 1);
-    area->cells = zeroed(size, sizeof *area->cells);
     memset(area->bytes, known ? 0 : 0xcd, size);
     memset(area->known, known, size);
     memory->areas[memory->count++] = area;
     memory->live += size;
     return area;
+}
+
+PtxArea *ptx_memory_allocate(PtxMemory *memory, uint64_t size, bool known) {
+    if (size > UINT64_C(1) << 32) return NULL;
+    PtxArea *area = allocate(memory, size, known);
+    area->cells = zeroed(size, sizeof *area->cells);
+    return area;
+}
+
+PtxArea *ptx_memory_allocate_own(PtxMemory *memory, uint64_t size) {
+    return allocate(memory, size, false);
 }
 
 PtxArea *ptx_memory_find(PtxMemory *memory, uint64_t address) {
@@ -142,11 +151,13 @@ void ptx_memory_free(PtxMemory *memory, PtxArea *area) {
     area->cells = NULL;
 }
 
+void ptx_memory_drop(PtxArea *area) {
+    ptx_area_free(area);
+    free(area);
+}
+
 void ptx_memory_destroy(PtxMemory *memory) {
-    for (size_t i = 0; i < memory->count; i++) {
-        ptx_area_free(memory->areas[i]);
-        free(memory->areas[i]);
-    }
+    for (size_t i = 0; i < memory->count; i++) ptx_memory_drop(memory->areas[i]);
     free(memory->areas);
     *memory = (PtxMemory){0};
 }

@@ -70,9 +70,12 @@ typedef struct PtxMemory {
 
 /* NULL: there is no such memory. */
 PtxArea *ptx_memory_allocate(PtxMemory *memory, uint64_t size, bool known);
+/* The same for one thread alone: who touches it is not recorded. */
+PtxArea *ptx_memory_allocate_own(PtxMemory *memory, uint64_t size);
 /* The area that holds ADDRESS: lives, or lived. */
 PtxArea *ptx_memory_find(PtxMemory *memory, uint64_t address);
 void ptx_memory_free(PtxMemory *memory, PtxArea *area);
+void ptx_memory_drop(PtxArea *area); /* which no memory has any more */
 void ptx_memory_destroy(PtxMemory *memory);
 
 #endif

@@ -63,6 +63,7 @@ static void copy_param(PtxFrame *to, const PtxSymbol *there, const PtxFrame *fro
 
 static void enter(PtxLaunch *launch, PtxThread *thread, const PtxInst *inst) {
     const PtxFunc *func = inst->operand[1].func;
+    if (ptx_heap_call(launch, thread, inst)) return;
     PtxFrame *caller = thread->frame;
     const PtxOperand *args = &caller->func->parts[inst->operand[2].index];
     ptx_push_frame(launch, thread, func, inst);

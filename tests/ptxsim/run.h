@@ -47,6 +47,7 @@ typedef struct PtxLaunch {
     uint32_t grid[3], block[3];
     void *const *args;
     PtxMemory *memory;
+    uint64_t heap_limit; /* bytes that `malloc` may give */
     uint32_t number; /* of launches so far, from 1 */
     uint64_t step_limit;
     PtxFailure *failure;
@@ -55,6 +56,7 @@ typedef struct PtxLaunch {
     uint32_t at[3]; /* the block */
     uint32_t block_number, phase, thread_count;
     PtxArea shared;
+    PtxMemory heap;
     PtxThread *threads;
     PtxThread *current;
 } PtxLaunch;
@@ -74,6 +76,11 @@ PtxValue ptx_operand_value(PtxLaunch *launch, PtxThread *thread, const PtxInst *
 void ptx_operand_set(PtxThread *thread, const PtxOperand *operand, PtxValue value);
 /* Fails if VALUE is not known, since it decides WHAT. */
 uint64_t ptx_known(PtxLaunch *launch, const PtxInst *inst, PtxValue value, const char *what);
+
+/* Does what a call of `malloc` or `free` does, if it is one. */
+bool ptx_heap_call(PtxLaunch *launch, PtxThread *thread, const PtxInst *call);
+/* Fails if something was not freed. */
+void ptx_heap_end(PtxLaunch *launch);
 
 /* ld, st, atom, red, cvta, isspacep. */
 void ptx_run_access(PtxLaunch *launch, PtxThread *thread, const PtxInst *inst);

@@ -283,18 +283,17 @@ START_TEST(adjoint_in_two_dimensions) {
 }
 END_TEST
 
-/* y = p(x)^2, p of degree i with all coefficients 1; what a loop keeps lies in the invocation's
-   memory, and more than fits there stops the kernel. */
+/* y = p(x)^2, p of degree i with all coefficients 1; what the loop keeps soon goes to the heap. */
 START_TEST(adjoint_of_a_loop) {
-    enum { N = 9 };
+    enum { N = 150 };
     device_start();
     CUmodule module = load(LEVEL, "kernels.adl");
     double x[N], y[N], dx[N] = {0}, dy[N];
     int64_t n = N;
-    for (int i = 0; i < N; i++) x[i] = i % 3 - 0.5, y[i] = 0, dy[i] = i + 1;
+    for (int i = 0; i < N; i++) x[i] = (i % 3 - 1) * 0.5, y[i] = 0, dy[i] = i + 1;
     CUdeviceptr mx = device_copy(x, sizeof x), my = device_copy(y, sizeof y);
     CUdeviceptr mdx = device_copy(dx, sizeof dx), mdy = device_copy(dy, sizeof dy);
-    launch(module, "powers_adjoint", (unsigned[]){2, 1, 1}, (unsigned[]){5, 1, 1},
+    launch(module, "powers_adjoint", (unsigned[]){16, 1, 1}, (unsigned[]){10, 1, 1},
            (void *[]){&n, &n, &mx, &mdx, &my, &mdy});
     device_read(y, my, sizeof y);
     device_read(dx, mdx, sizeof dx);
@@ -304,14 +303,58 @@ START_TEST(adjoint_of_a_loop) {
         ck_assert_double_le(fabs(y[i] - p * p), 1e-13 * p * p);
         ck_assert_double_le(fabs(dx[i] - 2 * p * slope * dy[i]), 1e-12 * fabs(p * slope * dy[i]));
     }
-    static const double many[400];
-    CUdeviceptr large[4];
-    for (int i = 0; i < 4; i++) large[i] = device_copy(many, sizeof many);
-    n = 400;
-    ck_assert_int_eq(device_run(device_kernel(module, "powers_adjoint"), 4, 100,
-                                (void *[]){&n, &n, &large[0], &large[1], &large[2], &large[3]}),
-                     CUDA_ERROR_LAUNCH_FAILED);
-    ck_assert_ptr_nonnull(strstr(ptxsim_message(), ": trap (powers_adjoint"));
+    device_stop();
+}
+END_TEST
+
+/* a = (x, x + 1, x + 2, ...), of four numbers in the frame and of m on the heap. */
+START_TEST(arrays_of_an_invocation) {
+    enum { N = 5, M = 200 };
+    device_start();
+    CUmodule module = load(LEVEL, "kernels.adl");
+    double x[N], few[N], many[N];
+    int64_t n = N, m = M;
+    for (int i = 0; i < N; i++) x[i] = i - 2;
+    CUdeviceptr dx = device_copy(x, sizeof x), df = device_copy(NULL, sizeof few);
+    CUdeviceptr dm = device_copy(NULL, sizeof many);
+    launch(module, "few", (unsigned[]){1, 1, 1}, (unsigned[]){8, 1, 1},
+           (void *[]){&n, &n, &dx, &df});
+    launch(module, "many", (unsigned[]){1, 1, 1}, (unsigned[]){8, 1, 1},
+           (void *[]){&n, &n, &m, &dx, &dm});
+    device_read(few, df, sizeof few);
+    device_read(many, dm, sizeof many);
+    for (int i = 0; i < N; i++) {
+        double a[M], b[4], best, sum = 0;
+        for (int k = 0; k < M; k++) a[k] = x[i] + k;
+        for (int k = 0; k < 4; k++) b[k] = a[k];
+        for (int k = 0; k < 4; k++) b[k] *= a[3 - k];
+        best = fmax(fmax(b[0], b[1]), fmax(b[2], b[3]));
+        for (int k = 0; k < 4; k++) sum += x[i] > 0 ? a[k] : b[k];
+        ck_assert_double_eq(few[i], sum + best);
+        for (int t = 0; t < 3; t++)
+            for (int k = 1; k < M; k++) a[k] = 0.5 * (a[k] + a[k - 1]);
+        if (i % 2 == 0)
+            for (int k = 0; k < M; k++) a[k] += 1;
+        sum = 0;
+        for (int k = 0; k < M; k++) sum += a[k] * (M - 1);
+        ck_assert_double_le(fabs(many[i] - sum), 1e-12 * fabs(sum));
+    }
+    device_stop();
+}
+END_TEST
+
+/* The heap may be too small: that stops the kernel. */
+START_TEST(a_heap_that_is_full) {
+    device_start();
+    CUmodule module = load("--emit=ptx", "kernels.adl");
+    double x[1] = {1};
+    int64_t n = 1, m = 200;
+    CUdeviceptr dx = device_copy(x, sizeof x), dm = device_copy(NULL, sizeof x);
+    ck_assert_int_eq(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 100), CUDA_SUCCESS);
+    CUresult state = device_run(device_kernel(module, "many"), 1, 1,
+                                (void *[]){&n, &n, &m, &dx, &dm});
+    ck_assert_int_eq(state, CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert_ptr_nonnull(strstr(ptxsim_message(), ": trap (many"));
     device_stop();
 }
 END_TEST
@@ -407,13 +450,14 @@ int main(int argc, char **argv) {
         one_dimension,    barriers_in_loops,         more_dimensions,
         atomics,          rows_calls_and_early_ends, derivatives_within,
         adjoint_of_axpy,  adjoint_of_a_stencil,      adjoint_in_two_dimensions,
-        adjoint_of_a_loop};
+        adjoint_of_a_loop, arrays_of_an_invocation};
     Suite *suite = suite_create("ptx-kernels");
     TCase *tcase = tcase_create("kernels");
     tcase_set_timeout(tcase, 60);
     for (size_t i = 0; i < sizeof levelled / sizeof *levelled; i++)
         tcase_add_loop_test(tcase, levelled[i], 0, sizeof levels / sizeof *levels);
     tcase_add_test(tcase, failed_checks_stop_a_kernel);
+    tcase_add_test(tcase, a_heap_that_is_full);
     tcase_add_test(tcase, functions);
     tcase_add_test(tcase, atomics_where_several_add);
     suite_add_tcase(suite, tcase);

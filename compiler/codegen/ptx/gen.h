@@ -1,8 +1,15 @@
 /* The code generator for NVIDIA GPUs: exported kernels to PTX.
 
-   An entry's function has been lowered for one invocation (lower/kernel.c).  Arrays are the
-   caller's memory and are changed where they stand, so that each has one value at a time: an older
-   one may not be used any more (Val.version), which is an error that names the place. */
+   An entry's function has been lowered for one invocation (lower/kernel.c).  Arrays that other
+   invocations see (the caller's, shared ones) are changed where they stand, so that each has one
+   value at a time: an older one may not be used any more (Val.version), which is an error that
+   names the place.
+
+   Other arrays belong to one invocation.  Each instruction that makes one has memory of its own: in
+   the invocation's frame if the sizes are known and small, else a block of the device's heap.  They
+   are written over where the memory plan has proved it, and copied where an array leaves the region
+   that made it, unless its block can be handed over.  A block belongs to the scope it was made in
+   (a body of a loop, a side of a branch, the kernel), which frees it at its end. */
 #ifndef ADL_CODEGEN_PTX_GEN_H
 #define ADL_CODEGEN_PTX_GEN_H
 
@@ -11,35 +18,50 @@
 #include "codegen/common/emit.h"
 #include "codegen/common/machine.h"
 #include "codegen/ptx/generate.h"
+#include "opt/memory.h"
+
+/* Whose memory it is: the invocation's own, the caller's to be read or to be written, the block's.
+ */
+typedef enum RootKind { ROOT_OWN, ROOT_CONST, ROOT_MUT, ROOT_SHARED } RootKind;
 
 /* Memory of which a kernel's arrays are values. */
 typedef struct Root {
-    uint32_t version; /* of its value at hand */
-    bool shared;
-    bool written; /* somewhere in the kernel */
+    RootKind kind;
+    uint32_t version;   /* of its value at hand */
+    bool written;       /* somewhere in the kernel */
+    LLVMValueRef block; /* of the heap; NULL: none, or another kind */
 } Root;
 
 typedef struct Val {
-    LLVMValueRef at; /* a scalar itself, or the address of elements */
-    LLVMValueRef dims[IR_MAX_RANK];
-    Root *root; /* of arrays */
+    LLVMValueRef at;                /* a scalar itself, the address of elements, a tape's height */
+    LLVMValueRef dims[IR_MAX_RANK]; /* of a tape the first is its memory, see tape.c */
+    Root *root;                     /* of arrays */
     uint32_t version;
     bool alone; /* of accumulators: no other invocation adds to the same cells */
 } Val;
 
+/* The blocks that go at the end of what is being made. */
+typedef struct Scope {
+    struct Scope *up;
+    VEC(LLVMValueRef) blocks;
+} Scope;
+
 typedef struct Ptx {
     Emit e;
     const IrModule *ir;
+    MemPlan *plan;
     const CodegenOptions *options;
     Arena *arena;
     LLVMTargetMachineRef target;
     LLVMValueRef entry;
-    uint32_t rank; /* indices of the kernel */
-    const IrRegion *region; /* of a program's loop: its parameters are the indices */
-    LLVMBasicBlockRef trap; /* where failed checks go; NULL until needed */
-    const char *missing;    /* a function of libdevice that is called */
-    char **error;           /* the first one; then nothing that is made counts */
-    bool whole;             /* a program's loops, not its kernels: errors are remarks */
+    uint32_t rank;           /* indices of the kernel */
+    const IrRegion *region;  /* of a program's loop: its parameters are the indices */
+    LLVMBasicBlockRef trap;  /* where failed checks go; NULL until needed */
+    Scope *scope, kernel;    /* at hand, and the outermost */
+    VEC(LLVMValueRef) tapes; /* of the entry */
+    const char *missing;     /* a function of libdevice that is called */
+    char **error;            /* the first one; then nothing that is made counts */
+    bool whole;              /* a program's loops, not its kernels: errors are remarks */
     Pos pos;
 } Ptx;
 
@@ -48,20 +70,112 @@ typedef struct Body {
     Ptx *g;
     const struct Body *caller;
     const IrFunc *func;
+    const MemFunc *plan;
     Val *vals; /* by value id */
 } Body;
 
+/* ---- body.c ---- */
+
 /* Reports that the instruction at hand cannot be compiled. */
 void ptx_refuse(Ptx *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The body of FUNC on ARGS; the operands of its YIELD go to RESULTS. */
+/* The body of FUNC on ARGS; the operands of its YIELD go to RESULTS.  With caller NULL, ptx_leave
+   is to follow where the results are no longer needed. */
 void ptx_inline(Ptx *g, const Body *caller, const IrFunc *func, const Val *args, Val *results);
-/* The body of a parallel loop, in whose function VALS, by value id, has all that it captures; what it
-   yields goes to RESULTS. */
+/* The body of a parallel loop, in whose function VALS, by value id, has all that it captures; what
+   it yields goes to RESULTS. */
 void ptx_region(Ptx *g, const IrRegion *region, Val *vals, Val *results);
 /* Does no other invocation add to the cells of ACC that this one adds to, all in REGION? */
 bool ptx_is_alone(Ptx *g, const IrRegion *region, const IrValue *acc);
-Val ptx_array(Ptx *g, LLVMValueRef at, IrType type, LLVMValueRef const *open_dims, bool shared);
+/* Frees what the invocation has of the heap. */
+void ptx_leave(Ptx *g);
+Val *ptx_get(Body *b, const IrValue *value);
+LLVMValueRef ptx_scalar(Body *b, const IrValue *value);
+void ptx_set_scalar(Body *b, const IrValue *value, LLVMValueRef at);
+/* An array that is read or passed on. */
+const Val *ptx_current(Body *b, const IrValue *value);
+/* The value of VAL's memory behind a write. */
+Val ptx_written(const Val *val);
+/* What REGION yields from its operand FROM on. */
+void ptx_yields(Body *b, const IrRegion *region, uint32_t from, Val *out);
+const MemInst *ptx_plan(const Body *b, const IrInst *inst);
+LLVMBasicBlockRef ptx_block(Ptx *g, const char *name);
+/* Stops the grid unless HOLDS. */
+void ptx_check(Ptx *g, LLVMValueRef holds);
+void ptx_instructions(Body *b, const IrRegion *region);
 
+/* ---- memory.c: where arrays are ---- */
+
+/* Memory of the caller's that may be written to, or of the block. */
+Val ptx_array(Ptx *g, LLVMValueRef at, IrType type, LLVMValueRef const *open_dims, bool shared);
+LLVMValueRef ptx_alloca(Ptx *g, LLVMTypeRef type, const char *name);
+/* COUNT bytes of the heap, which are the caller's to free. */
+LLVMValueRef ptx_allocate(Ptx *g, LLVMValueRef bytes);
+void ptx_release(Ptx *g, LLVMValueRef block);
+/* Are such arrays in the frame? */
+bool ptx_in_frame(IrType type);
+/* A new array of the invocation, of the sizes DIMS. */
+Val ptx_new_array(Ptx *g, IrType type, LLVMValueRef const *dims);
+LLVMValueRef ptx_count(Ptx *g, const Val *x, IrType type);
+/* The address of X[I...], of the first N indices; and of the element FLAT behind AT. */
+LLVMValueRef ptx_address(Ptx *g, const Val *x, IrType type, uint32_t n, LLVMValueRef const *i);
+LLVMValueRef ptx_element(Ptx *g, IrScalar scalar, LLVMValueRef at, LLVMValueRef flat);
+LLVMValueRef ptx_load(Ptx *g, IrScalar scalar, LLVMValueRef from);
+void ptx_store(Ptx *g, IrScalar scalar, LLVMValueRef value, LLVMValueRef to);
+/* COUNT elements. */
+void ptx_copy(Ptx *g, IrScalar scalar, LLVMValueRef to, LLVMValueRef from, LLVMValueRef count);
+Val ptx_copied(Ptx *g, const Val *val, IrType type);
+/* Operand K of INST, to be written to: itself where that is planned, else a copy. */
+Val ptx_base(Body *b, const IrInst *inst, uint32_t k);
+void ptx_scope_open(Ptx *g, Scope *scope);
+void ptx_scope_close(Ptx *g);
+/* VAL in a block of the heap that no scope frees: its own, if the scope at hand has that, or a
+ * copy.
+ */
+Val ptx_leave_scope(Ptx *g, const Val *val, IrType type);
+/* From now on the scope at hand frees VAL's block AT. */
+Val ptx_join_scope(Ptx *g, Val val);
+
+/* Loops over 0..SIZES, one in the other; the code between stands in the innermost. */
+typedef struct Nest {
+    uint32_t n;
+    LLVMValueRef i[IR_MAX_RANK];
+    LLVMBasicBlockRef head[IR_MAX_RANK], done[IR_MAX_RANK];
+} Nest;
+void ptx_nest_open(Ptx *g, Nest *nest, uint32_t n, LLVMValueRef const *sizes);
+void ptx_nest_close(Ptx *g, Nest *nest);
+
+/* ---- math.c ---- */
+
+/* The runtime's function NAME, or NULL if it is not one of these. */
+LLVMValueRef ptx_written_out(Ptx *g, const char *name, LLVMTypeRef type, LLVMValueRef *args);
+
+/* ---- array.c, control.c, parallel.c, tape.c, device.c: instructions ---- */
+void ptx_index(Body *b, const IrInst *inst);
+void ptx_update(Body *b, const IrInst *inst);
+void ptx_slice(Body *b, const IrInst *inst);
+void ptx_assign(Body *b, const IrInst *inst);
+void ptx_transpose(Body *b, const IrInst *inst);
+void ptx_reshape(Body *b, const IrInst *inst);
+void ptx_pack(Body *b, const IrInst *inst);
+void ptx_concat(Body *b, const IrInst *inst);
+void ptx_argsort(Body *b, const IrInst *inst);
+void ptx_if(Body *b, const IrInst *inst);
+void ptx_loop(Body *b, const IrInst *inst);
+void ptx_build(Body *b, const IrInst *inst);
+void ptx_reduce(Body *b, const IrInst *inst);
+void ptx_contract(Body *b, const IrInst *inst);
+void ptx_tape_new(Body *b, const IrInst *inst);
+void ptx_tape_push(Body *b, const IrInst *inst);
+void ptx_tape_pop(Body *b, const IrInst *inst);
+void ptx_tape_empty(Body *b, const IrInst *inst);
+/* TAPE in memory of its own. */
+Val ptx_tape_copied(Ptx *g, const Val *tape);
+void ptx_tape_free(Ptx *g, LLVMValueRef tape);
+void ptx_runtime(Body *b, const IrInst *inst);
+void ptx_with_acc(Body *b, const IrInst *inst);
+void ptx_acc_add(Body *b, const IrInst *inst);
+/* Adds V, of a SCALAR, to the cell AT, to which others add unless ALONE. */
+void ptx_add_to(Ptx *g, LLVMValueRef at, IrScalar scalar, LLVMValueRef v, bool alone);
 
 /* ---- module.c ---- */
 /* Makes FN an entry for blocks of at most LIMIT invocations. */

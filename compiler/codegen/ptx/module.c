@@ -49,6 +49,8 @@ static LLVMValueRef call_device(Emit *e, const char *name, LLVMTypeRef result, L
         "sin",  "sinh",  "tan",  "tanh",  "tgamma", "lgamma",
     };
     Ptx *g = e->data;
+    LLVMValueRef written_out = ptx_written_out(g, name, result, args);
+    if (written_out) return written_out;
     bool single = result == e->f32;
     size_t len = strlen(name) - (single ? 1 : 0), i = 0;
     if (strncmp(name, "adl__lgamma_", 12) == 0) {
@@ -188,6 +190,7 @@ static void gen_entry(Ptx *g, const IrExport *export) {
             types[count++] = param_type(g, &export->params[i]);
         }
     g->pos = export->pos;
+    g->scope = NULL;
     g->trap = NULL;
     g->entry =
         LLVMAddFunction(e->module, export->name, LLVMFunctionType(e->none, types, count, false));
@@ -210,6 +213,7 @@ static void gen_entry(Ptx *g, const IrExport *export) {
                 if (param->type->dims[k] < 0)
                     open[at++] = size_of_dim(g, export, &param->dims[k], places);
             *arg = ptx_array(g, given, param->type, open, false);
+            if (param->kind == IR_C_ARRAY) arg->root->kind = ROOT_CONST;
             ptx_mark(g, places[i], "noalias");
         } else if (param->kind == IR_C_SCALAR) {
             arg->at = emit_from_memory(e, param->type->scalar, given);
@@ -228,6 +232,7 @@ static void gen_entry(Ptx *g, const IrExport *export) {
             ptx_refuse(g, "%s ends as another array", param->name);
         if (param->kind == IR_C_OUT) add_result(g, places[i], &results[param->result]);
     }
+    ptx_leave(g);
     LLVMBuildRetVoid(e->b);
     if (!g->trap) return;
     LLVMPositionBuilderAtEnd(e->b, g->trap);
@@ -285,6 +290,7 @@ bool ptx_open(Ptx *g, const IrModule *ir, const CodegenOptions *options, char **
     if (!target) return false;
     *g = (Ptx){.ir = ir, .options = options, .arena = arena_new(), .target = target,
                .error = error};
+    g->plan = mem_plan(ir);
     *error = NULL;
     emit_init(&g->e, LLVMContextCreate(), "adl");
     g->e.fast_math = options->fast_math;
@@ -303,6 +309,7 @@ void ptx_close(Ptx *g) {
     LLVMDisposeModule(g->e.module);
     LLVMContextDispose(g->e.context);
     LLVMDisposeTargetMachine(g->target);
+    mem_plan_free(g->plan);
     arena_free(g->arena);
 }
 

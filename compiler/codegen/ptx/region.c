@@ -149,6 +149,7 @@ static void take_params(Entry *x, bool shared) {
             if (type->dims[k] < 0) open[n++] = LLVMGetParam(g->entry, at++);
         *val = ptx_array(g, given, type, open, false);
         if (type->kind == IR_T_ACC) val->alone = ptx_is_alone(g, g->region, value);
+        else val->root->kind = ROOT_CONST;
         if (type->kind != IR_T_ARRAY || shared) continue;
         ptx_mark(g, first, "noalias");
         ptx_mark(g, first, "readonly");
@@ -199,6 +200,8 @@ static void store_results(Entry *x, const Axis *axes) {
     Emit *e = &g->e;
     const IrInst *inst = x->kernel->inst;
     Val *results = ARENA_ARRAY(g->arena, Val, inst->nresults + 1);
+    Scope scope;
+    ptx_scope_open(g, &scope);
     ptx_region(g, inst->regions[0], x->vals, results);
     if (*g->error) return;
     LLVMValueRef flat = has_strides(inst) ? strided_place(x) : flat_place(x, axes);
@@ -208,6 +211,7 @@ static void store_results(Entry *x, const Axis *axes) {
                                                 &flat, 1, "");
         LLVMBuildStore(e->b, emit_to_memory(e, scalar, results[r].at), to);
     }
+    ptx_scope_close(g);
 }
 
 /* A failed check sets the word that the runtime looks at. */
@@ -247,6 +251,7 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
     if (inst->op == IR_REDUCE) entry_reduce(&x);
     else entry_map(&x);
     if (*g->error) return;
+    ptx_leave(g);
     LLVMBuildRetVoid(e->b);
     kernel->checks = g->trap != NULL;
     finish_checks(g);
@@ -269,6 +274,8 @@ static void refuse_what_cannot_be(Ptx *g, const DeviceKernel *kernel) {
 static bool try_region(Ptx *g, DeviceKernel *kernel, bool shared) {
     g->entry = NULL;
     g->missing = NULL;
+    g->scope = NULL;
+    g->tapes.len = 0;
     refuse_what_cannot_be(g, kernel);
     if (!*g->error) gen_region_entry(g, kernel, shared);
     if (g->missing && !g->options->libdevice)
