@@ -1,13 +1,16 @@
 /* Parallel bodies have no effects: neither by themselves nor through what they call.  Effects are
-   printing, writing files, and extern functions that give nothing back. */
+   printing, writing files, and extern functions that give nothing back.  In the same way a kernel
+   launches no kernels. */
 #include "types/internal.h"
 
 typedef struct Effects {
     Checker *c;
-    Bitset has; /* ids of instances with an effect */
+    Bitset has;      /* ids of instances with an effect */
+    Bitset launches; /* and of kernels, and what launches some */
     bool changed;
     const Instance *in; /* whose body is walked */
     const Tree *body;   /* of the parallel construct around, or NULL */
+    bool kernel;        /* in a kernel */
 } Effects;
 
 static bool is_effect(const Tree *t) {
@@ -31,6 +34,8 @@ static void find(const Tree *t, void *data) {
     Effects *e = data;
     if (is_effect(t) || calls_effect(e, t->instance) || calls_effect(e, t->instance32))
         e->changed |= bitset_add(&e->has, e->in->id);
+    bool launch = t->instance && bitset_has(&e->launches, t->instance->id);
+    if (t->kind == T_KERNEL || launch) e->changed |= bitset_add(&e->launches, e->in->id);
     tree_children(t, find, data);
 }
 
@@ -51,6 +56,9 @@ static void check(const Tree *t, void *data) {
     Effects *e = data;
     const Tree *outer = e->body;
     bool parallel = t->kind == T_COMP || t->kind == T_REDUCE || t->kind == T_KERNEL;
+    if (e->kernel && t->instance && bitset_has(&e->launches, t->instance->id))
+        diag_report(e->c->diags, DIAG_KERNEL_LAUNCH, t->span,
+                    "`%s` launches a kernel, and a kernel launches none", t->instance->name);
     if (e->body && is_effect(t)) report(e, t, fnvalue_of_row(e->c, -1, t->builtin)->name);
     if (calls_effect(e, t->instance) && (e->body || t->kind == T_BUILTIN)) {
         if (!outer) e->body = t;
@@ -68,10 +76,13 @@ static void check(const Tree *t, void *data) {
         if (h->step) check(h->step, data);
         if (h->array) check(h->array, data);
     }
+    bool kernel = e->kernel;
     e->body = t;
+    e->kernel = kernel || t->kind == T_KERNEL;
     if (t->where) check(t->where, data);
     check(t->body, data);
     e->body = outer;
+    e->kernel = kernel;
 }
 
 /* A derivative of something with effects: reverse passes have none. */
@@ -109,6 +120,9 @@ void check_effects(Checker *c) {
             if (e.in->body) find(e.in->body, &e);
             if (repeats_effect(&e, e.in))
                 e.changed |= bitset_add(&e.has, e.in->id);
+            const DerivSpec *d = e.in->deriv;
+            if (d && bitset_has(&e.launches, d->base_instance->id))
+                e.changed |= bitset_add(&e.launches, e.in->id);
         }
     } while (e.changed);
     for (uint32_t i = 0; i < c->all.len; i++) {
@@ -118,4 +132,5 @@ void check_effects(Checker *c) {
         if (e.in->body) check(e.in->body, &e);
     }
     bitset_free(&e.has);
+    bitset_free(&e.launches);
 }
