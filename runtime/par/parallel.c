@@ -1,8 +1,14 @@
 /* parallel.c: parallel loops through OpenMP, or serial without it.
 
    The pieces of a loop depend on its bounds and grain alone, so that what a body computes for a
-   piece does not depend on the number of threads. */
+   piece does not depend on the number of threads.
+
+   Generated code asks for threads where it guesses that a loop is long, and may be wrong by far:
+   vectors do in a nanosecond what counts as ten operations.  So the first pieces run here, and the
+   time that they take says whether the others are worth waking threads for.  A grain below 1 says that
+   single iterations are long beyond doubt. */
 #include <stdbool.h>
+#include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -54,22 +60,49 @@ static void run_piece(Pieces *pieces, int64_t k) {
                                     __ATOMIC_RELAXED);
 }
 
+/* What threads are woken for, and what can be measured, in nanoseconds of one thread. */
+enum { WORTH_WAKING = 100000, MEASURABLE = 5000 };
+
+static int64_t own_time(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Runs pieces until those that are left look worth it, and returns how many it ran. */
+static int64_t run_first(Pieces *pieces) {
+    int64_t k = 0;
+    for (int64_t start = own_time(), looked = 1; k < pieces->count && going_on(pieces);) {
+        run_piece(pieces, k++);
+        if (k < looked) continue;
+        looked = 2 * k; /* looking costs, too */
+        int64_t spent = own_time() - start, left = spent / k * (pieces->count - k);
+        if (spent >= MEASURABLE && left >= WORTH_WAKING) break;
+    }
+    return k;
+}
+
 int32_t adl__parallel_for(AdlContext *context, int64_t begin, int64_t end, int64_t grain,
                           AdlBody body, void *env) {
     if (begin >= end) return ADL_OK;
-    if (grain < 1) grain = 1;
+    bool long_for_sure = grain < 1;
+    if (long_for_sure) grain = 1;
     Pieces pieces = {context, begin, end, grain, (end - begin - 1) / grain + 1, body, env, 0};
 #ifdef _OPENMP
     int threads = adl_get_num_threads();
     if (threads > pieces.count) threads = (int)pieces.count;
     if (threads > 1) {
+        int64_t first = long_for_sure ? 0 : run_first(&pieces);
+        if (first == pieces.count || !going_on(&pieces)) return pieces.status;
         context->parallel = 1;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
-        for (int64_t k = 0; k < pieces.count; k++)
+        for (int64_t k = first; k < pieces.count; k++)
             if (going_on(&pieces)) run_piece(&pieces, k);
         context->parallel = 0;
         return pieces.status;
     }
+#else
+    (void)long_for_sure;
 #endif
     for (int64_t k = 0; k < pieces.count && going_on(&pieces); k++) run_piece(&pieces, k);
     return pieces.status;

@@ -1,5 +1,6 @@
 /* test_loops.c: sorting, parallel loops, products. */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,10 +115,44 @@ START_TEST(a_failing_piece_fails_the_loop) {
 }
 END_TEST
 
+typedef struct Threads {
+    pthread_t caller;
+    int64_t spins; /* of a piece */
+    int32_t others; /* pieces that ran on other threads */
+} Threads;
+
+static int32_t spin_body(AdlContext *context, void *env, int64_t begin, int64_t end) {
+    Threads *threads = env;
+    (void)context, (void)begin, (void)end;
+    for (volatile int64_t i = 0; i < threads->spins; i++) {}
+    if (!pthread_equal(pthread_self(), threads->caller))
+        __atomic_fetch_add(&threads->others, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+/* A thousand pieces of a few nanoseconds wake nobody, a hundred of a millisecond do (the other threads
+   may come late on a busy machine). */
+START_TEST(short_loops_stay_on_their_thread) {
+    AdlContext context;
+    Threads threads = {pthread_self(), 1, 0};
+    adl_set_num_threads(2);
+    adl__context_begin(&context);
+    ck_assert_int_eq(adl__parallel_for(&context, 0, 2000, 2, spin_body, &threads), 0);
+    ck_assert_int_eq(threads.others, 0);
+    threads.spins = 1000000;
+    for (int i = 0; i < 20 && !threads.others && adl_get_num_threads() > 1; i++)
+        ck_assert_int_eq(adl__parallel_for(&context, 0, 200, 2, spin_body, &threads), 0);
+    if (adl_get_num_threads() > 1) ck_assert_int_gt(threads.others, 0);
+    adl__context_end(&context, 0);
+    adl_set_num_threads(0);
+}
+END_TEST
+
 TCase *tests_of_loops(void) {
     TCase *tests = tcase_create("loops");
     tcase_add_test(tests, every_index_runs_once);
     tcase_add_test(tests, a_failing_piece_fails_the_loop);
+    tcase_add_test(tests, short_loops_stay_on_their_thread);
     return tests;
 }
 

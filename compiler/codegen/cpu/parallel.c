@@ -10,6 +10,8 @@
 
 /* In units of the guess: loops below about 200 us stay on one thread, pieces take about 50. */
 enum { WORTH_THREADS = 800000, PIECE_WORK = 200000, WORTH_OUTLINING = 24 };
+/* An iteration of so much is long, however wrong the guess: see runtime/par/parallel.c. */
+enum { LONG_FOR_SURE = 64 * PIECE_WORK };
 
 /* Does anything in REGION add to an accumulator from outside of OUTER, where iterations may meet?
  */
@@ -229,8 +231,11 @@ static LLVMValueRef call_threads(Outline *o, LLVMValueRef body, LLVMValueRef cou
     for (uint32_t i = 0; i < o->parts.len; i++)
         LLVMSetAlignment(
             LLVMBuildStore(e->b, o->parts.at[i], emit_offset(e, env, part_place(o, i))), 8);
-    LLVMValueRef bounds[] = {LLVMBuildUDiv(e->b, gen_int(e, PIECE_WORK), at_least_one(e, work), ""), gen_int(e, 1)};
+    LLVMValueRef own = at_least_one(e, work);
+    LLVMValueRef bounds[] = {LLVMBuildUDiv(e->b, gen_int(e, PIECE_WORK), own, ""), gen_int(e, 1)};
     LLVMValueRef grain = emit_intrinsic(e, "llvm.umax", e->i64, bounds, 2);
+    LLVMValueRef sure = LLVMBuildICmp(e->b, LLVMIntUGT, own, gen_int(e, LONG_FOR_SURE), "");
+    grain = LLVMBuildSelect(e->b, sure, gen_int(e, 0), grain, "");
     LLVMValueRef args[] = {f->context, gen_int(e, 0), count, grain, body, env};
     return gen_runtime(f->g, "adl__parallel_for", args, 6);
 }
