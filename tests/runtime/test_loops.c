@@ -130,14 +130,14 @@ static int32_t spin_body(AdlContext *context, void *env, int64_t begin, int64_t 
     return 0;
 }
 
-/* A thousand pieces of a few nanoseconds wake nobody, a hundred of a millisecond do (the other threads
+/* A hundred pieces of a few nanoseconds wake nobody, a hundred of a millisecond do (the other threads
    may come late on a busy machine). */
 START_TEST(short_loops_stay_on_their_thread) {
     AdlContext context;
     Threads threads = {pthread_self(), 1, 0};
     adl_set_num_threads(2);
     adl__context_begin(&context);
-    ck_assert_int_eq(adl__parallel_for(&context, 0, 2000, 2, spin_body, &threads), 0);
+    ck_assert_int_eq(adl__parallel_for(&context, 0, 200, 2, spin_body, &threads), 0);
     ck_assert_int_eq(threads.others, 0);
     threads.spins = 1000000;
     for (int i = 0; i < 20 && !threads.others && adl_get_num_threads() > 1; i++)
