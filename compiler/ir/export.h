@@ -22,14 +22,33 @@ typedef enum IrCKind {
     IR_C_STR,     /* const char *: IR parameter PARAM */
 } IrCKind;
 
-/* A size in a C signature: a constant, or leaf number PLACE, or an expression that the wrapper
-   computes of leaves. */
+/* A step of a size that is computed of others: it takes its operands off a stack, the later one first,
+   and leaves its value there. */
+typedef enum IrCStepKind {
+    IR_STEP_NUMBER, /* VALUE */
+    IR_STEP_LEAF,   /* leaf number VALUE */
+    IR_STEP_ADD, IR_STEP_MUL,
+    IR_STEP_DIV /* rounds down */
+} IrCStepKind;
+
+typedef struct IrCStep {
+    IrCStepKind kind;
+    int64_t value;
+} IrCStep;
+
+/* A size in a C signature: a constant, or leaf number PLACE, or what the wrapper computes of leaves. */
 typedef struct IrCDim {
-    int64_t constant;    /* -1: see place */
-    int32_t place;       /* index of the leaf that is this size; -1: see formula */
-    const char *formula; /* "(2 * #3)": of leaf 3; NULL: known to the call only */
-    const char *text;    /* as written: "d", "2 * n" */
+    int64_t constant; /* -1: see place */
+    int32_t place;    /* index of the leaf that is this size; -1: see steps */
+    const IrCStep *steps;
+    uint32_t nsteps;
+    const char *text; /* as written: "d", "2 * n" */
 } IrCDim;
+
+/* Or is it known behind the call only? */
+static inline bool ir_c_dim_known(const IrCDim *dim) {
+    return dim->constant >= 0 || dim->place >= 0 || dim->nsteps;
+}
 
 /* A leaf of what C passes: a number, or a pointer to numbers. */
 typedef struct IrCParam {

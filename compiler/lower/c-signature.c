@@ -65,20 +65,31 @@ static int32_t place_of(const Signature *s, Size size) {
     return (int32_t)(intptr_t)map_get(&s->sizes, key_of(size)) - 1;
 }
 
-static void add_formula(const Signature *s, StrBuf *out, Size size) {
+typedef VEC(IrCStep) Steps;
+
+static void add_step(Steps *steps, IrCStepKind kind, int64_t value) {
+    vec_push(steps, ((IrCStep){kind, value}));
+}
+
+static void add_steps(const Signature *s, Steps *steps, Size size) {
     if (size->kind == SIZE_CONST) {
-        strbuf_printf(out, "%lld", (long long)size->value);
-    } else if (size->kind == SIZE_VAR) {
-        strbuf_printf(out, "#%d", place_of(s, size));
-    } else {
-        strbuf_char(out, '(');
-        for (uint32_t i = 0; i < size->nterms; i++) {
-            const char *op = size->kind == SIZE_SUM ? " + " : size->kind == SIZE_DIV ? " / " : " * ";
-            if (i) strbuf_add(out, op);
-            if (size->kind == SIZE_SUM) strbuf_printf(out, "%lld * ", (long long)size->coefs[i]);
-            add_formula(s, out, size->terms[i]);
+        add_step(steps, IR_STEP_NUMBER, size->value);
+        return;
+    }
+    if (size->kind == SIZE_VAR) {
+        add_step(steps, IR_STEP_LEAF, place_of(s, size));
+        return;
+    }
+    IrCStepKind op = size->kind == SIZE_SUM   ? IR_STEP_ADD
+                     : size->kind == SIZE_DIV ? IR_STEP_DIV
+                                              : IR_STEP_MUL;
+    for (uint32_t i = 0; i < size->nterms; i++) {
+        add_steps(s, steps, size->terms[i]);
+        if (size->kind == SIZE_SUM) {
+            add_step(steps, IR_STEP_NUMBER, size->coefs[i]);
+            add_step(steps, IR_STEP_MUL, 0);
         }
-        strbuf_char(out, ')');
+        if (i) add_step(steps, op, 0);
     }
 }
 
@@ -91,12 +102,15 @@ static IrCDim c_dim(Signature *s, Size size, bool wanted) {
     if (size->kind == SIZE_VAR) dim.place = place_of(s, size);
     if (dim.place >= 0 && (!size->name || s->params.at[dim.place].offset >= 0))
         dim.text = s->params.at[dim.place].name;
-    if (is_expression(s, size)) {
-        StrBuf formula = {0};
-        add_formula(s, &formula, size);
-        dim.formula = arena_strndup(lw->module->arena, formula.text, formula.len);
-        strbuf_free(&formula);
-    } else if (wanted) {
+    if (is_expression(s, size) && dim.constant < 0 && dim.place < 0) {
+        Steps steps = {0};
+        add_steps(s, &steps, size);
+        IrCStep *kept = ARENA_ARRAY(lw->module->arena, IrCStep, steps.len);
+        for (uint32_t i = 0; i < steps.len; i++) kept[i] = steps.at[i];
+        dim.steps = kept;
+        dim.nsteps = steps.len;
+        vec_free(&steps);
+    } else if (wanted && !ir_c_dim_known(&dim)) {
         fail(s, "a parameter of the size", dim.text);
     }
     return dim;
@@ -472,7 +486,7 @@ static void set_sizes(Signature *s) {
             if (result) check_given(s, source.leaf->dims[d]);
             p->dims[d] = c_dim(s, source.leaf->dims[d], !result);
         }
-        if (p->pairs) p->dims[p->rank++] = (IrCDim){2, -1, "2", "2"};
+        if (p->pairs) p->dims[p->rank++] = (IrCDim){.constant = 2, .place = -1, .text = "2"};
     }
 }
 

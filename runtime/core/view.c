@@ -42,10 +42,10 @@ static bool view_open(View *v, const void *data, int64_t bytes, int32_t rank, co
     return !__builtin_sub_overflow(up, down, &v->extent);
 }
 
-static int64_t view_count(int32_t rank, const int64_t *dims) {
-    int64_t n = 1;
-    for (int32_t k = 0; k < rank; k++) n *= dims[k] > 0 ? dims[k] : 0;
-    return n;
+static bool is_empty(int32_t rank, const int64_t *dims) {
+    for (int32_t k = 0; k < rank; k++)
+        if (dims[k] <= 0) return true;
+    return false;
 }
 
 /* Are all elements apart?  Each stride has to be longer than what lies below it. */
@@ -91,7 +91,7 @@ int32_t adl__view_take(AdlContext *context, const AdlSite *site, const char *nam
                        int32_t written, void **out) {
     View v;
     *out = (void *)(uintptr_t)data;
-    if (!view_count(rank, dims)) return ADL_OK;
+    if (is_empty(rank, dims)) return ADL_OK;
     if (!is_aligned(data, align, rank, dims))
         return error_note(context, ADL_ERROR_ARGUMENT, site,
                           "%s: its data and strides have to be multiples of %lld bytes", name,
@@ -140,7 +140,7 @@ int32_t adl__view_overlap(AdlContext *context, const AdlSite *site, const void *
                           int64_t b_bytes, int32_t b_rank, const int64_t *b_dims,
                           const char *b_name) {
     View v, w;
-    if (!view_count(a_rank, a_dims) || !view_count(b_rank, b_dims)) return ADL_OK;
+    if (is_empty(a_rank, a_dims) || is_empty(b_rank, b_dims)) return ADL_OK;
     if (!view_open(&v, a, a_bytes, a_rank, a_dims) || !view_open(&w, b, b_bytes, b_rank, b_dims))
         return ADL_OK; /* refused elsewhere */
     bool apart = (uintptr_t)v.low + (uintptr_t)v.extent <= (uintptr_t)w.low ||

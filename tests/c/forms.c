@@ -1,8 +1,8 @@
 /* A C program that links every form of derivative (forms.adl): values against the same by hand, tapes,
    refusals, threads, memory.  Prints TAP.  c-tests.sh builds it in several ways, sanitizers among them. */
 #include "forms.h"
+#include "check.h"
 
-#include <adl/adl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,28 +11,6 @@
 #include <string.h>
 
 enum { M = 3, N = 4, MN = M * N, LANES = 8, THREADS = 8, ROUNDS = 40 };
-
-static int number, failed;
-static bool good;
-
-static void expect(bool holds, const char *what, int line)
-{
-    if (holds) return;
-    printf("# line %d: %s (%s)\n", line, what, adl_last_error_message());
-    good = false;
-}
-
-#define EXPECT(...) expect((__VA_ARGS__), #__VA_ARGS__, __LINE__)
-#define FINE(call) EXPECT((call) == ADL_OK)
-
-static void run(const char *name, void (*test)(void))
-{
-    good = true;
-    test();
-    number++;
-    failed += !good;
-    printf("%s %d - %s\n", good ? "ok" : "not ok", number, name);
-}
 
 /* ---- memory: what was taken and not given back ---- */
 

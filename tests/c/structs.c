@@ -2,39 +2,13 @@
    Prints TAP. */
 #include "structs.h"
 #include "structs-too.h"
+#include "check.h"
 
-#include <adl/adl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { N = 2, M = 3, K = 2 };
-
-static int number, failed;
-static bool good;
-
-static void expect(bool holds, const char *what, int line)
-{
-    if (holds) return;
-    printf("# line %d: %s (%s)\n", line, what, adl_last_error_message());
-    good = false;
-}
-
-#define EXPECT(...) expect((__VA_ARGS__), #__VA_ARGS__, __LINE__)
-#define FINE(call) EXPECT((call) == ADL_OK)
-/* A refusal with a code, and a message that has SAID in it. */
-#define REFUSED(code, said, call)                                                                  \
-    EXPECT((call) == (code));                                                                      \
-    EXPECT(strstr(adl_last_error_message(), (said)) != NULL)
-
-static void run(const char *name, void (*test)(void))
-{
-    good = true;
-    test();
-    number++;
-    failed += !good;
-    printf("%s %d - %s\n", good ? "ok" : "not ok", number, name);
-}
 
 static bool same(int n, const double *a, const double *b)
 {
@@ -169,6 +143,22 @@ static void test_nested(void)
     EXPECT(!memcmp(&made, &blank, sizeof made));
 }
 
+/* ---- sizes that are computed ---- */
+
+static void test_computed_sizes(void)
+{
+    static const double ones[32] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    double value;
+    FINE(parts_of(5, ones, 2, ones, ones, &value));
+    EXPECT(value == 5.0 + 10.0 * 2.0 + 100.0 * 9.0 * 2.0);
+    FINE(parts_of(0, NULL, 3, NULL, NULL, &value));
+    EXPECT(value == 0.0);
+    REFUSED(ADL_ERROR_ARGUMENT, "n / k divides by 0", parts_of(5, ones, 0, ones, ones, &value));
+    REFUSED(ADL_ERROR_ARGUMENT, "n / k is negative", parts_of(5, ones, -2, ones, ones, &value));
+    REFUSED(ADL_ERROR_ARGUMENT, "is negative", parts_of(0, NULL, 2, NULL, NULL, &value));
+}
+
 /* ---- refusals ---- */
 
 static void test_refusals(void)
@@ -264,6 +254,7 @@ static void test_two_headers(void)
 
 int main(void)
 {
+    run("sizes that are computed of others", test_computed_sizes);
     run("derivatives that are structs", test_returned);
     run("tangents that are structs", test_tangents);
     run("shadows that are structs", test_shadows);

@@ -1,35 +1,10 @@
 /* Views with strides of all kinds for strided parameters (views.adl).  Prints TAP. */
 #include "views.h"
+#include "check.h"
 
-#include <adl/adl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static int number, failed;
-static bool good;
-
-static void expect(bool holds, const char *what, int line)
-{
-    if (holds) return;
-    printf("# line %d: %s (%s)\n", line, what, adl_last_error_message());
-    good = false;
-}
-
-#define EXPECT(...) expect((__VA_ARGS__), #__VA_ARGS__, __LINE__)
-#define FINE(call) EXPECT((call) == ADL_OK)
-#define REFUSED(code, said, call)                                                                  \
-    EXPECT((call) == (code));                                                                      \
-    EXPECT(strstr(adl_last_error_message(), (said)) != NULL)
-
-static void run(const char *name, void (*test)(void))
-{
-    good = true;
-    test();
-    number++;
-    failed += !good;
-    printf("%s %d - %s\n", good ? "ok" : "not ok", number, name);
-}
 
 static double grid[4][6];
 

@@ -62,7 +62,7 @@ static void add_export(IrModule *m) {
                               .param = 0,
                               .result = -1,
                               .rank = 1,
-                              .dims = {{-1, 0, "#0", "n"}}};
+                              .dims = {{.constant = -1, .text = "n"}}};
     e->params[2] = (IrCParam){
         .kind = IR_C_OUT, .name = "result", .type = f64, .param = -1, .result = 0};
     e->args = ARENA_ARRAY(m->arena, IrCArg, 3);

@@ -80,13 +80,17 @@ static IrCParam param(IrCKind kind, const char *name, IrType type, int32_t in, i
         .kind = kind, .name = name, .type = type, .param = in, .result = out, .offset = -1};
     p.rank = type->rank;
     for (uint32_t k = 0; k < p.rank; k++)
-        p.dims[k] = (IrCDim){.constant = type->dims[k], .place = -1, .formula = "2"};
+        p.dims[k] = (IrCDim){.constant = type->dims[k], .place = -1};
     return p;
 }
 
 static IrCParam sized(IrCParam p, int32_t place, const char *text) {
+    static const IrCStep twice[] = {{IR_STEP_NUMBER, 2}, {IR_STEP_LEAF, 0}, {IR_STEP_MUL, 0}};
     p.dims[0].place = place;
-    p.dims[0].formula = place < 0 ? "2 * #0" : place == 0 ? "#0" : "#1";
+    if (place < 0) {
+        p.dims[0].steps = twice;
+        p.dims[0].nsteps = sizeof twice / sizeof *twice;
+    }
     p.dims[0].text = text;
     return p;
 }

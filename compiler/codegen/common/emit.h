@@ -52,9 +52,13 @@ LLVMValueRef emit_offset(Emit *e, LLVMValueRef p, int64_t bytes);
 /* a * b and a + b of sizes and offsets, which cannot overflow. */
 LLVMValueRef emit_size_mul(Emit *e, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef emit_size_add(Emit *e, LLVMValueRef a, LLVMValueRef b);
+/* START + I * STEP, which may run backwards. */
+LLVMValueRef emit_strided(Emit *e, LLVMValueRef start, LLVMValueRef i, LLVMValueRef step);
 
 /* An operation of the SCALAR class, but for CONST; operands in ARGS. */
 LLVMValueRef emit_scalar(Emit *e, const IrInst *inst, LLVMValueRef *args);
+/* DIV, MOD or REM of signed integers; Y is not 0. */
+LLVMValueRef emit_divide(Emit *e, IrOp op, LLVMValueRef x, LLVMValueRef y);
 /* x y + z, rounded once where the target does it; floats or vectors of them. */
 LLVMValueRef emit_muladd(Emit *e, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z);
 /* Two scalars combined as a REDUCE of KIND does it. */

@@ -63,8 +63,8 @@ static LLVMValueRef compare(Emit *e, IrOp op, IrScalar scalar, LLVMValueRef x, L
 
 /* ---- integers ---- */
 
-/* Signed division; by -1 it is a negation, which the machine's instruction would trap on. */
-static LLVMValueRef divide_signed(Emit *e, IrOp op, LLVMValueRef x, LLVMValueRef y) {
+/* By -1 it is a negation, which the machine's instruction would trap on. */
+LLVMValueRef emit_divide(Emit *e, IrOp op, LLVMValueRef x, LLVMValueRef y) {
     LLVMTypeRef type = LLVMTypeOf(x);
     LLVMValueRef zero = LLVMConstNull(type), minus = LLVMConstAllOnes(type);
     bool known = LLVMIsAConstantInt(y) && LLVMConstIntGetSExtValue(y) != -1;
@@ -105,7 +105,7 @@ static LLVMValueRef wrap_index(Emit *e, LLVMValueRef x, LLVMValueRef y) {
                                         LLVMBuildSub(e->b, x, y, ""), up, "");
     LLVMBuildCondBr(e->b, in, done, far_off);
     LLVMPositionBuilderAtEnd(e->b, far_off);
-    LLVMValueRef divided = divide_signed(e, IR_MOD, x, y);
+    LLVMValueRef divided = emit_divide(e, IR_MOD, x, y);
     LLVMBuildBr(e->b, done);
     LLVMPositionBuilderAtEnd(e->b, done);
     LLVMValueRef phi = LLVMBuildPhi(e->b, type, ""), values[] = {down, divided};
@@ -117,7 +117,7 @@ static LLVMValueRef wrap_index(Emit *e, LLVMValueRef x, LLVMValueRef y) {
 static LLVMValueRef divide(Emit *e, IrOp op, IrScalar scalar, LLVMValueRef x, LLVMValueRef y) {
     bool wide = scalar == IR_I64 && LLVMGetTypeKind(LLVMTypeOf(x)) == LLVMIntegerTypeKind;
     if (op == IR_MOD && wide && !LLVMIsConstant(y)) return wrap_index(e, x, y);
-    if (ir_scalar_signed(scalar)) return divide_signed(e, op, x, y);
+    if (ir_scalar_signed(scalar)) return emit_divide(e, op, x, y);
     return op == IR_DIV ? LLVMBuildUDiv(e->b, x, y, "") : LLVMBuildURem(e->b, x, y, "");
 }
 

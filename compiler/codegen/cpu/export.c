@@ -80,77 +80,39 @@ static LLVMValueRef is_null(Emit *e, LLVMValueRef p) {
 
 /* ---- sizes ---- */
 
-/* Sums, products and so on of sizes that leaves are: see IrCDim. */
-typedef struct Expression {
-    Wrapper *w;
-    const char *at;
-} Expression;
-
-static void skip_blanks(Expression *x) {
-    while (*x->at == ' ') x->at++;
-}
-
-static LLVMValueRef read_sum(Expression *x);
-
 /* The size that leaf I is. */
 static LLVMValueRef size_at(Wrapper *w, uint32_t i) {
     Emit *e = w->f.e;
     return LLVMBuildIntCast2(e->b, w->given[i], e->i64, true, "");
 }
 
-static LLVMValueRef read_factor(Expression *x) {
-    Emit *e = x->w->f.e;
-    skip_blanks(x);
-    if (*x->at == '(') {
-        x->at++;
-        LLVMValueRef inner = read_sum(x);
-        skip_blanks(x);
-        CHECK_INTERNAL(*x->at == ')');
-        x->at++;
-        return inner;
+static LLVMValueRef computed(Wrapper *w, const IrCDim *dim) {
+    LLVMBuilderRef b = w->f.e->b;
+    LLVMValueRef *stack = ARENA_ARRAY(w->f.g->plan->arena, LLVMValueRef, dim->nsteps);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < dim->nsteps; i++) {
+        const IrCStep *step = &dim->steps[i];
+        switch (step->kind) {
+        case IR_STEP_NUMBER: stack[n++] = gen_int(w->f.e, step->value); break;
+        case IR_STEP_LEAF: stack[n++] = size_at(w, (uint32_t)step->value); break;
+        case IR_STEP_ADD: n--, stack[n - 1] = LLVMBuildAdd(b, stack[n - 1], stack[n], ""); break;
+        case IR_STEP_MUL: n--, stack[n - 1] = LLVMBuildMul(b, stack[n - 1], stack[n], ""); break;
+        case IR_STEP_DIV:
+            n--;
+            refuse(w, LLVMBuildICmp(b, LLVMIntEQ, stack[n], gen_int(w->f.e, 0), ""), dim->text,
+                   "divides by 0");
+            stack[n - 1] = emit_divide(w->f.e, IR_DIV, stack[n - 1], stack[n]);
+            break;
+        }
     }
-    if (*x->at == '-') {
-        x->at++;
-        return LLVMBuildNeg(e->b, read_factor(x), "");
-    }
-    bool leaf = *x->at == '#';
-    int64_t value = 0;
-    if (leaf) x->at++;
-    for (; *x->at >= '0' && *x->at <= '9'; x->at++)
-        value = value * 10 + (*x->at - '0');
-    return leaf ? size_at(x->w, (uint32_t)value) : gen_int(e, value);
-}
-
-static LLVMValueRef read_product(Expression *x) {
-    Emit *e = x->w->f.e;
-    LLVMValueRef left = read_factor(x);
-    for (skip_blanks(x); *x->at == '*' || *x->at == '/'; skip_blanks(x)) {
-        char op = *x->at++;
-        LLVMValueRef right = read_factor(x);
-        left =
-            op == '*' ? LLVMBuildMul(e->b, left, right, "") : LLVMBuildSDiv(e->b, left, right, "");
-    }
-    return left;
-}
-
-static LLVMValueRef read_sum(Expression *x) {
-    Emit *e = x->w->f.e;
-    LLVMValueRef left = read_product(x);
-    for (skip_blanks(x); *x->at == '+' || *x->at == '-'; skip_blanks(x)) {
-        char op = *x->at++;
-        LLVMValueRef right = read_product(x);
-        left =
-            op == '+' ? LLVMBuildAdd(e->b, left, right, "") : LLVMBuildSub(e->b, left, right, "");
-    }
-    return left;
+    return stack[0];
 }
 
 static LLVMValueRef size_of(Wrapper *w, const IrCDim *dim) {
     if (dim->constant >= 0) return gen_int(w->f.e, dim->constant);
     if (dim->place >= 0) return size_at(w, (uint32_t)dim->place);
-    if (!dim->formula) UNREACHABLE("the size %s of %s", dim->text, w->export->name);
-    Expression x = {w, dim->formula};
-    return read_sum(&x);
+    CHECK_INTERNAL(dim->nsteps > 0);
+    return computed(w, dim);
 }
 
 static LLVMValueRef *sizes_of(Wrapper *w, const IrCParam *param) {
@@ -257,6 +219,11 @@ static void take_array(Wrapper *w, uint32_t i) {
     LLVMValueRef *dims = sizes_of(w, param), given = w->given[i];
     bool small = mem_is_small(w->func->params[param->param]);
     LLVMValueRef block = emit_null(e);
+    for (uint32_t k = 0; k < param->rank; k++) {
+        if (!param->dims[k].nsteps) continue;
+        LLVMValueRef negative = LLVMBuildICmp(e->b, LLVMIntSLT, dims[k], gen_int(e, 0), "");
+        refuse(w, negative, param->dims[k].text, "is negative");
+    }
     Val sized = entry_array(&w->f, w->func->params[param->param], given, block, dims);
     LLVMValueRef some =
         LLVMBuildICmp(e->b, LLVMIntNE, gen_count(&w->f, &sized, param->type), gen_int(e, 0), "");
@@ -381,7 +348,7 @@ static LLVMValueRef bytes_of(Wrapper *w, const IrCParam *param) {
 
 static bool is_memory(const IrCParam *param) {
     for (uint32_t k = 0; k < param->rank; k++)
-        if (!param->dims[k].formula) return false;
+        if (!ir_c_dim_known(&param->dims[k])) return false;
     return param->kind == IR_C_ARRAY || param->kind == IR_C_MUT ||
            (param->kind == IR_C_OUT && param->type->kind != IR_T_TAPE);
 }
