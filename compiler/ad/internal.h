@@ -6,6 +6,7 @@
 
 #include "ad/ad.h"
 #include "base/bitset.h"
+#include "ir/build.h"
 
 /* ---- requests ---- */
 

@@ -2,6 +2,7 @@
 #ifndef ADL_IR_INTERNAL_H
 #define ADL_IR_INTERNAL_H
 
+#include "ir/build.h"
 #include "ir/ir.h"
 
 /* A copy of N elements in the arena; NULL for none. */

@@ -133,6 +133,13 @@ static uint64_t name_key(const char *name) {
     return hash_bytes(name, strlen(name));
 }
 
+uint32_t ir_func_ids(const IrModule *module) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < module->funcs.len; i++)
+        if (module->funcs.at[i]->id >= n) n = module->funcs.at[i]->id + 1;
+    return n;
+}
+
 IrFunc *ir_find_func(const IrModule *module, const char *name) {
     for (uint64_t key = name_key(name);; key++) {
         IrFunc *func = map_get(&module->by_name, key);

@@ -5,6 +5,7 @@
    called, inlined or differentiated.  While derivatives are made, the sums of what they are made from
    are settled: a copy of them is rounded as they are.  Sums of two products stay as they are:
    x * x - y * y is 0 where x == y, and never less. */
+#include "ir/build.h"
 #include "ir/ir.h"
 
 /* The product behind X, if it stands in REGION. */

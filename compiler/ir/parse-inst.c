@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "ir/build.h"
 #include "ir/parse.h"
 #include "ir/syntax.h"
 

@@ -2,6 +2,8 @@
    signatures, so that the second, which reads the rest, can refer to any of them. */
 #include "ir/parse.h"
 
+#include "ir/build.h"
+
 #include <string.h>
 
 /* Where an item of the module begins: a function at its "(", a rule at its name. */

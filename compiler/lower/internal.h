@@ -7,6 +7,7 @@
 #define ADL_LOWER_INTERNAL_H
 
 #include "base/fatal.h"
+#include "ir/build.h"
 #include "lower/lower.h"
 #include "names/decl.h"
 

@@ -6,6 +6,8 @@
    Looked at are accumulators with a single ACC_ADD in a nest of BUILDs right below the WITH_ACC.  It runs
    unconditionally, or under one IF in the innermost of them, beside zeros: then the map has them in the
    other branch. */
+#include "ir/build.h"
+#include "opt/adds.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -237,37 +239,6 @@ static bool improve(OptContext *c, const Uses *uses, IrInst *with, IrInst **fres
     return false;
 }
 
-/* ---- additions to the same cell ---- */
-
-enum { LOOKED_BACK = 32 };
-
-static bool same_cell(const IrInst *a, const IrInst *b) {
-    if (a->op != IR_ACC_ADD || a->noperands != b->noperands) return false;
-    for (uint32_t k = 0; k + 1 < a->noperands; k++)
-        if (ir_resolve(a->operands[k]) != ir_resolve(b->operands[k])) return false;
-    return true;
-}
-
-/* Of two additions to one cell in a region the second adds the sum. */
-static void sum_first(IrInst *add, void *data) {
-    OptContext *c = data;
-    uint32_t last = add->noperands - 1, n = 0;
-    if (add->op != IR_ACC_ADD) return;
-    if (ir_resolve(add->operands[last])->type->kind != IR_T_SCALAR) return;
-    for (IrInst *inst = add->prev; inst && n < LOOKED_BACK; inst = inst->prev) {
-        n += inst->op == IR_ACC_ADD;
-        if (!same_cell(inst, add)) continue;
-        IrBuilder b = {.module = c->module, .func = c->func};
-        irb_before(&b, add);
-        IrValue *first = ir_resolve(inst->operands[last]);
-        IrValue *second = ir_resolve(add->operands[last]);
-        add->operands[last] = irb_binary(&b, IR_ADD, first, second);
-        ir_remove(inst);
-        c->changed = true;
-        return;
-    }
-}
-
 static void accumulators_region(OptContext *c, Uses *uses, IrRegion *region) {
     for (IrInst *inst = region->first; inst; inst = inst->next) {
         for (uint32_t r = 0; r < inst->nregions; r++)
@@ -279,7 +250,7 @@ static void accumulators_region(OptContext *c, Uses *uses, IrRegion *region) {
 
 void opt_accumulators(OptContext *c) {
     Uses uses;
-    ir_walk(c->func->body, sum_first, c);
+    adds_sum(c, c->func->body);
     uses_init(&uses, c->func, c->scratch);
     accumulators_region(c, &uses, c->func->body);
     uses_free(&uses);

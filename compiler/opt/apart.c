@@ -3,6 +3,7 @@
    their own in front, over the same places, which is.  The checks in front of what they read go
    there, too. */
 #include "base/bitset.h"
+#include "ir/build.h"
 #include "opt/opt.h"
 
 enum { MOST_CALLS = 16 };

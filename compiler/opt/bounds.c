@@ -1,6 +1,7 @@
 /* Checks that are proved, and remainders that are.  Facts come from the ranges of indices, from checks
    that were passed, and from the conditions of branches; they are forgotten at the end of the region
    where they hold. */
+#include "ir/build.h"
 #include "opt/linear.h"
 #include "opt/opt.h"
 

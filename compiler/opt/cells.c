@@ -2,6 +2,7 @@
    behind the loop.  So the loop does not load and store the cell in each step, which keeps it from
    running several steps at once, and the sum has the order of all sums.  Not so where it runs step
    by step anyway. */
+#include "ir/build.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 

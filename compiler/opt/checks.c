@@ -5,6 +5,7 @@
    Checks keep their order among themselves and with other effects, as long as the loop they stand
    in is the same: what cannot move keeps in place what comes behind it, so that a subscript is
    checked before it is used for the next. */
+#include "ir/build.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 

@@ -6,6 +6,7 @@
    anything is inlined: a sum's order must not depend on who calls.  Small products of known sizes
    stay as they are, to be written out; so do products of a matrix and a vector in parallel bodies,
    where they need no memory. */
+#include "ir/build.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 

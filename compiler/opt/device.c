@@ -1,5 +1,6 @@
 #include "opt/device.h"
 
+#include "ir/build.h"
 #include "opt/memory.h"
 
 /* Loops that are known to be shorter stay on the CPU. */
@@ -29,10 +30,7 @@ static void visit_calls(Levels *l, const IrRegion *region, bool parallel) {
 }
 
 static bool *find_levels(const IrModule *module, Arena *arena) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < module->funcs.len; i++)
-        if (module->funcs.at[i]->id >= n) n = module->funcs.at[i]->id + 1;
-    Levels l = {module, ARENA_ARRAY(arena, bool, n), true};
+    Levels l = {module, ARENA_ARRAY(arena, bool, ir_func_ids(module)), true};
     for (uint32_t i = 0; i < module->funcs.len; i++)
         l.level[module->funcs.at[i]->id] = module->funcs.at[i]->body != NULL;
     while (l.changed) {

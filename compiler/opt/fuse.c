@@ -3,6 +3,7 @@
    A BUILD is taken in if all its uses are reads of elements and this costs nothing: it is read once
    for each of its elements (the subscripts are the indices of all the loops between it and the read),
    or what it computes is about as cheap as a load. */
+#include "ir/build.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 

@@ -1,5 +1,6 @@
 /* Inlining, callees before callers: functions marked for it, small ones, and those with a single
    call.  Recursive functions stay.  Functions that nothing reaches are dropped by `prune`. */
+#include "ir/build.h"
 #include "opt/opt.h"
 
 #include "base/bitset.h"

@@ -2,6 +2,7 @@
    loop of their own, which computes all that leads to them, in front of the loop that computes the
    same for the derivative.  Such a loop, if it has loops that are no maps, moves into the next one
    over the same indices, where cse finds what is computed twice. */
+#include "ir/build.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 

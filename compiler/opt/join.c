@@ -5,6 +5,7 @@
 
    The joined map stands where the second stood: so nothing may use the first in between, and what
    the first reads may not be written over by then. */
+#include "ir/build.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 

@@ -1,6 +1,7 @@
 /* A map of batched derivatives, one for each group of columns, say, gives blocks: its body takes
    the lanes of what it got apart.  Here the map gives what it got, with lanes, and they are taken
    apart behind it, where fusing does so as the elements are read: the blocks are never stored. */
+#include "ir/build.h"
 #include "opt/opt.h"
 
 /* What stands in the body of a map that yields [k, i, ...]: lane k of x[i, ...].  X, or NULL. */

@@ -1,6 +1,8 @@
 # The files of compiler/opt, headers and tables included.
 libdslc_la_SOURCES += \
 	compiler/opt/accumulators.c \
+	compiler/opt/adds.c \
+	compiler/opt/adds.h \
 	compiler/opt/apart.c \
 	compiler/opt/bounds.c \
 	compiler/opt/cells.c \

@@ -339,19 +339,12 @@ static void plan_func(Planner *p, IrFunc *func) {
 
 /* ---- the whole ---- */
 
-static uint32_t func_count(const IrModule *module) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < module->funcs.len; i++)
-        if (module->funcs.at[i]->id >= n) n = module->funcs.at[i]->id + 1;
-    return n;
-}
-
 MemPlan *mem_plan(const IrModule *module) {
     Arena *arena = arena_new();
     Planner p = {.module = module, .arena = arena};
     p.plan = ARENA_NEW(arena, MemPlan);
     p.plan->arena = arena;
-    p.plan->nfuncs = func_count(module);
+    p.plan->nfuncs = ir_func_ids(module);
     p.plan->funcs = ARENA_ARRAY(arena, MemFunc, p.plan->nfuncs);
     for (uint32_t i = 0; i < module->funcs.len; i++) {
         IrFunc *func = module->funcs.at[i];

@@ -4,6 +4,7 @@
    So it is for the transpose of reads that go round a ring, or through planes of an array: in one
    map over all of a plane, each addition has subscripts that are the map's indices, or those moved
    round the whole range, and constants say in which plane. */
+#include "opt/adds.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -18,21 +19,6 @@ typedef struct Once {
     uint32_t n;
 } Once;
 
-/* PARAM, or that plus or minus what is the same in all iterations. */
-static bool is_shifted(const Once *o, const IrValue *value, const IrValue *param) {
-    value = ir_resolve((IrValue *)value);
-    if (value == param) return true;
-    const IrInst *def = value->def;
-    if (!def || (def->op != IR_ADD && def->op != IR_SUB)) return false;
-    for (uint32_t k = 0; k < (def->op == IR_ADD ? 2 : 1); k++) {
-        int64_t c;
-        const IrValue *other = ir_resolve(def->operands[1 - k]);
-        bool same = ir_visible(other, o->map->parent) || ir_const_int(other, &c);
-        if (same && is_shifted(o, def->operands[k], param)) return true;
-    }
-    return false;
-}
-
 /* The index of the map that runs over dimension D, of which VALUE takes each value once; -1: none.
  */
 static int index_of(const Once *o, const IrValue *value, uint32_t d) {
@@ -43,7 +29,7 @@ static int index_of(const Once *o, const IrValue *value, uint32_t d) {
         const IrValue *param = o->map->regions[0]->params[k];
         if (!opt_has_size(o->init, d, size)) continue;
         if (value == param) return (int)k;
-        if (mod && ir_resolve(mod->operands[1]) == size && is_shifted(o, mod->operands[0], param))
+        if (mod && ir_resolve(mod->operands[1]) == size && adds_is_shifted(mod->operands[0], param))
             return (int)k;
     }
     return -1;
@@ -98,7 +84,7 @@ static bool each_cell_once(const Once *o) {
     for (uint32_t k = 0; k < o->n; k++) {
         if (!runs_over_plane(o, o->adds[k])) return false;
         for (uint32_t i = 0; i < k; i++)
-            if (!opt_never_meet(o->adds[i], o->adds[k])) return false;
+            if (!adds_never_meet(o->adds[i], o->adds[k])) return false;
     }
     return true;
 }

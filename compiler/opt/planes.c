@@ -6,6 +6,7 @@
    A map is taken apart if something reads its planes one by one, or if it does so itself with
    another array in planes, index by index; and if nothing reads it as a whole, but that its result
    may leave (yielded, passed on) where it reads planes.  The sums over planes are written out. */
+#include "ir/build.h"
 #include "opt/opt.h"
 #include "opt/unroll.h"
 #include "opt/uses.h"

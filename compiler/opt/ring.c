@@ -1,6 +1,7 @@
 /* Neighbours on a ring, x[(i + 1) % n] in a loop over 0..n: only the first and the last few steps
    go round.  They get loops of their own, so that the loop of all others takes no remainder and has
    its neighbours side by side in memory. */
+#include "ir/build.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 

@@ -1,6 +1,7 @@
 /* Rows of a map whose elements cost no more than a load, and the transpose of a light one: what
    reads them is written element by element, so that fusing computes the elements there, and neither
    the map nor the rows are stored. */
+#include "ir/build.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 

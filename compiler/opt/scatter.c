@@ -4,6 +4,8 @@
    place, of which no two steps meet.  What all steps add to one cell is summed.
 
    Looked at are innermost loops that do nothing but compute and add.  */
+#include "ir/build.h"
+#include "opt/adds.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -70,7 +72,7 @@ static bool find_adds(Scatter *s) {
 /* May the two add to one cell? */
 static bool may_meet(const Add *a, const Add *b) {
     return ir_resolve(a->inst->operands[0]) == ir_resolve(b->inst->operands[0]) &&
-           !opt_never_meet(a->inst, b->inst);
+           !adds_never_meet(a->inst, b->inst);
 }
 
 /* How many additions move as ADD does, of those that may meet it. */
@@ -108,35 +110,6 @@ static bool choose(Scatter *s) {
         meet = meet || (add->stored && add->place != PLACE_FIXED);
     }
     return meet && s->stored <= MOST_STORED;
-}
-
-/* ---- additions to the same cell, of one step ---- */
-
-static bool same_cell(const IrInst *a, const IrInst *b) {
-    if (a->noperands != b->noperands) return false;
-    for (uint32_t k = 0; k + 1 < a->noperands; k++)
-        if (ir_resolve(a->operands[k]) != ir_resolve(b->operands[k])) return false;
-    return true;
-}
-
-static void join(Scatter *s) {
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < s->n; k++) {
-        IrInst *last = s->adds[k].inst, *first = NULL;
-        uint32_t at = last->noperands - 1;
-        for (uint32_t j = 0; j < n && !first; j++)
-            if (same_cell(s->adds[j].inst, last)) first = s->adds[j].inst;
-        if (!first) {
-            s->adds[n++] = s->adds[k];
-            continue;
-        }
-        irb_before(&s->b, last);
-        last->operands[at] = irb_binary(&s->b, IR_ADD, first->operands[at], last->operands[at]);
-        for (uint32_t j = 0; j < n; j++)
-            if (s->adds[j].inst == first) s->adds[j].inst = last;
-        ir_remove(first);
-    }
-    s->n = n;
 }
 
 /* ---- the loops ---- */
@@ -268,12 +241,11 @@ static void scatter_region(OptContext *c, IrRegion *region) {
         if (inst->op != IR_BUILD || inst->nresults || inst->imm == 0) continue;
         Scatter s = {.context = c, .build = inst, .b = {.module = c->module, .func = c->func}};
         s.step = inst->regions[0]->params[inst->imm - 1];
-        if (!find_adds(&s)) continue;
-        join(&s);
-        if (choose(&s)) by_place(&s);
+        if (find_adds(&s) && choose(&s)) by_place(&s);
     }
 }
 
 void opt_scatter(OptContext *c) {
+    adds_sum(c, c->func->body);
     scatter_region(c, c->func->body);
 }

@@ -1,4 +1,5 @@
 /* Identities of arrays: views of views, elements of what was just made, sizes that are known. */
+#include "ir/build.h"
 #include "opt/simplify.h"
 
 static IrInst *maker(const IrValue *x, IrOp op) { return x->def && x->def->op == op ? x->def : NULL; }

@@ -1,5 +1,6 @@
 /* Control that need not be there: branches that are known, loops that do not loop, carried values
    that do not change. */
+#include "ir/build.h"
 #include "opt/simplify.h"
 #include "opt/uses.h"
 

@@ -3,6 +3,7 @@
    are used.  Arrays: simplify-array.c; control: simplify-control.c. */
 #include "opt/simplify.h"
 
+#include "ir/build.h"
 #include "ir/eval.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* Reductions of what is dear to compute become a map and a reduction of its elements, so that a
    derivative finds the elements; `fuse` puts together again what has no derivative. */
+#include "ir/build.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 

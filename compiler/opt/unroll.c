@@ -5,6 +5,7 @@
    The terms of a sum are added in the order that they have anyway: so few one after the other. */
 #include "opt/unroll.h"
 
+#include "ir/build.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 

@@ -82,16 +82,6 @@ bool opt_moves_with(const IrValue *value, const IrValue *index) {
            opt_moves_with(def->operands[1], index);
 }
 
-bool opt_never_meet(const IrInst *a, const IrInst *b) {
-    for (uint32_t k = 1; k + 1 < a->noperands && k + 1 < b->noperands; k++) {
-        int64_t x, y;
-        if (ir_const_int(ir_resolve(a->operands[k]), &x) &&
-            ir_const_int(ir_resolve(b->operands[k]), &y) && x != y)
-            return true;
-    }
-    return false;
-}
-
 bool opt_region_pure(const IrRegion *region) {
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
         if (inst->op == IR_YIELD) continue;

@@ -28,8 +28,6 @@ bool opt_has_size(const IrValue *x, uint32_t k, const IrValue *size);
 bool opt_moves_with(const IrValue *value, const IrValue *index);
 /* Does VALUE, in the body of INDEX's loop, not depend on INDEX? */
 bool opt_is_free_of(const IrValue *value, const IrValue *index);
-/* Do two ACC_ADDs to one accumulator never meet, since constants among their subscripts differ? */
-bool opt_never_meet(const IrInst *a, const IrInst *b);
 /* Effects, tapes or accumulators of outside anywhere in the region? */
 bool opt_region_pure(const IrRegion *region);
 /* A rough count of operations for one run of the region, with calls of functions counted dear. */

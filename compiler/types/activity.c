@@ -4,6 +4,7 @@
    Dependence is followed through the variables of the body, to a fixpoint, without regard to order:
    a variable that ever holds something active counts as active. */
 #include "base/bitset.h"
+#include "types/analyse.h"
 #include "types/internal.h"
 
 typedef struct Flow {

@@ -1,4 +1,5 @@
 /* Checking one body: parameters and sizes into scope, the block, the result. */
+#include "types/analyse.h"
 #include "types/internal.h"
 
 enum { DEPTH_LIMIT = 200 };

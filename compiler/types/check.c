@@ -1,4 +1,5 @@
 /* The checker as a whole: modules, items, bodies, then what the roots reach. */
+#include "types/analyse.h"
 #include "types/internal.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Parallel bodies have no effects: neither by themselves nor through what they call.  Effects are
    printing, writing files, and extern functions that give nothing back.  In the same way a kernel
    launches no kernels. */
+#include "types/analyse.h"
 #include "types/internal.h"
 
 typedef struct Effects {

@@ -1,5 +1,6 @@
 /* The option `holomorphic`: a complex result whose derivative is one complex number.  Nothing active
    may go through what is not holomorphic; that is followed through the bodies of all callees. */
+#include "types/analyse.h"
 #include "types/deriv.h"
 
 #include <string.h>

@@ -355,32 +355,6 @@ void fn_checker_end(FnChecker *f);
 Instance *instance_of_lambda(Checker *c, const FnValue *fn, uint32_t nargs, const Type *arg_types,
                              Span span);
 
-/* Nothing active is stored in Const memory (activity.c). */
-void check_activity(Checker *c, const Instance *inst);
-/* Calls LOOK for each node of INST's body, with which of its arguments depend on the ACTIVE
-   parameters. */
-typedef void ActivityVisit(const Tree *tree, const bool *active, void *data);
-void activity_visit(Checker *c, const Instance *inst, const bool *active, ActivityVisit *look,
-                    void *data);
-/* Nothing is written that a tape borrows; after all bodies have been checked without an error. */
-void check_borrows(Checker *c);
-/* Nothing active goes through what is not holomorphic, where that was promised; after all bodies have
-   been checked without an error. */
-void check_holomorphic(Checker *c);
-
-/* Calls VISIT for every tree directly in it, in the order of evaluation. */
-/* What an instance consists of and is made of, callees first; both fields are to be freed. */
-typedef struct Reach {
-    Bitset seen;
-    VEC(Instance *) found;
-} Reach;
-void reach_instance(Reach *r, Instance *inst); /* NULL is allowed */
-void check_open(Checker *c);                   /* of the program's instances: sets DerivSpec.open */
-void tree_children(const Tree *tree, void (*visit)(const Tree *child, void *data), void *data);
-
-/* Reports effects in parallel bodies; after all bodies have been checked without an error. */
-void check_effects(Checker *c);
-
 /* ---- items ---- */
 /* Checks every item of the main module and collects the roots. */
 void check_items(Checker *c, uint32_t which);

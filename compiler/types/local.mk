@@ -24,6 +24,7 @@ libdslc_la_SOURCES += \
   %D%/holomorphic.c \
   %D%/index.c \
   %D%/instance.c \
+  %D%/analyse.h \
   %D%/internal.h \
   %D%/item.c \
   %D%/kernel.c \

@@ -2,6 +2,7 @@
    modules, not of the standard library, that nothing in this program differentiates further, and in
    which no rule of another module than their own has a say.  Such a request is kept as a text, so
    that it can be asked again where the function's module is at hand. */
+#include "types/analyse.h"
 #include "types/deriv.h"
 
 #include <string.h>

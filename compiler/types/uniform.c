@@ -6,6 +6,7 @@
    the same for all invocations, is computed once for the block; any other belongs to one invocation
    and is kept from step to step where it is needed behind its own. */
 #include "base/bitset.h"
+#include "types/analyse.h"
 #include "types/internal.h"
 
 typedef struct Uniform {

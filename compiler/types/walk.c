@@ -1,4 +1,5 @@
 /* What a tree consists of. */
+#include "types/analyse.h"
 #include "types/internal.h"
 
 static void visit_subs(const TreeSub *subs, uint32_t n, void (*visit)(const Tree *, void *),

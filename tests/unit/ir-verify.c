@@ -1,5 +1,6 @@
 /* Bad modules: each must be refused, by the parser or by the verifier, with the message that names
    the fault. */
+#include "ir/build.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

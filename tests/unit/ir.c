@@ -1,4 +1,5 @@
 /* The builder with its text, facts, rewriting, derivative requests. */
+#include "ir/build.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

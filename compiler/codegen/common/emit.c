@@ -165,3 +165,7 @@ LLVMValueRef emit_size_add(Emit *e, LLVMValueRef a, LLVMValueRef b) {
     if (!LLVMIsConstant(sum)) LLVMSetNUW(sum, true);
     return sum;
 }
+
+LLVMValueRef emit_strided(Emit *e, LLVMValueRef start, LLVMValueRef i, LLVMValueRef step) {
+    return LLVMBuildNSWAdd(e->b, start, LLVMBuildNSWMul(e->b, i, step, ""), "");
+}

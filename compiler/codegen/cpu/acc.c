@@ -1,6 +1,6 @@
 /* Accumulators: memory that a region adds to. */
 #include "codegen/cpu/gen.h"
-#include "opt/uses.h"
+#include "opt/adds.h"
 
 typedef struct Adds {
     const IrValue *acc;
@@ -90,7 +90,7 @@ static bool adds_to_neighbours(const IrInst *add) {
     uint32_t last = add->noperands - 2;
     for (const IrInst *inst = add->parent->first; last > 0 && inst; inst = inst->next)
         if (inst->op == IR_ACC_ADD && ir_resolve(inst->operands[0]) == acc &&
-            inst->noperands == add->noperands && !opt_never_meet(inst, add) &&
+            inst->noperands == add->noperands && !adds_never_meet(inst, add) &&
             ir_resolve(inst->operands[last]) != ir_resolve(add->operands[last]))
             return true;
     return false;
@@ -106,22 +106,9 @@ typedef struct Places {
 static void compare_place(IrInst *inst, void *data) {
     Places *places = data;
     if (inst->op != IR_ACC_ADD || ir_resolve(inst->operands[0]) != places->acc) return;
-    if (opt_never_meet(inst, places->add)) return;
+    if (adds_never_meet(inst, places->add)) return;
     if (inst->noperands < places->at + 2 || ir_resolve(inst->operands[places->at]) != places->place)
         places->same = false;
-}
-
-/* INDEX, or that plus or minus something from outside of its loop. */
-static bool moves_with(const IrValue *value, const IrValue *index) {
-    const IrInst *def = value->def;
-    if (value == index) return true;
-    if (!def || (def->op != IR_ADD && def->op != IR_SUB)) return false;
-    const IrValue *a = ir_resolve(def->operands[0]), *b = ir_resolve(def->operands[1]);
-    const IrRegion *outside = index->region->owner->parent;
-    bool a_stays = ir_visible(a, outside) || (a->def && a->def->op == IR_CONST);
-    bool b_stays = ir_visible(b, outside) || (b->def && b->def->op == IR_CONST);
-    if (b_stays) return moves_with(a, index);
-    return def->op == IR_ADD && a_stays && moves_with(b, index);
 }
 
 /* Has each iteration of the loop with this INDEX places of its own in ADD's accumulator?  So if all
@@ -129,7 +116,7 @@ static bool moves_with(const IrValue *value, const IrValue *index) {
 static bool is_apart(const IrInst *add, const IrValue *index) {
     for (uint32_t k = 1; index && k + 1 < add->noperands; k++) {
         const IrValue *place = ir_resolve(add->operands[k]);
-        if (!moves_with(place, index)) continue;
+        if (!adds_is_shifted(place, index)) continue;
         Places places = {add, ir_resolve(add->operands[0]), place, k, true};
         ir_walk(index->region, compare_place, &places);
         if (places.same) return true;

@@ -71,12 +71,6 @@ static void nest_close(Fn *f, Nest *nest) {
         gen_loop_close(f, &nest->loops[k], loop_close_group(f, false));
 }
 
-/* start + i * step, which may run backwards. */
-static LLVMValueRef strided(Fn *f, LLVMValueRef start, LLVMValueRef i, LLVMValueRef step) {
-    Emit *e = f->e;
-    return LLVMBuildNSWAdd(e->b, start, LLVMBuildNSWMul(e->b, i, step, ""), "");
-}
-
 void gen_slice(Fn *f, const IrInst *inst) {
     const IrValue *x = ir_resolve(inst->operands[0]);
     IrType type = x->type;
@@ -93,7 +87,7 @@ void gen_slice(Fn *f, const IrInst *inst) {
     Val out = gen_new_array(f, inst->results[0], count);
     Nest nest;
     nest_open(f, &nest, rank, out.dims);
-    for (uint32_t k = 0; k < rank; k++) from[k] = strided(f, start[k], nest.i[k], step[k]);
+    for (uint32_t k = 0; k < rank; k++) from[k] = emit_strided(f->e, start[k], nest.i[k], step[k]);
     LLVMValueRef element = gen_load(f, val, type->scalar, gen_flat(f, val, type, rank, from));
     gen_store(f, &out, type->scalar, gen_flat(f, &out, inst->results[0]->type, rank, nest.i),
               element);
@@ -149,7 +143,7 @@ void gen_assign(Fn *f, const IrInst *inst) {
     scalars(f, inst->operands + 1 + rank, rank, step);
     Nest nest;
     nest_open(f, &nest, rank, val.dims);
-    for (uint32_t k = 0; k < rank; k++) to[k] = strided(f, start[k], nest.i[k], step[k]);
+    for (uint32_t k = 0; k < rank; k++) to[k] = emit_strided(f->e, start[k], nest.i[k], step[k]);
     LLVMValueRef element =
         gen_load(f, &val, type->scalar, gen_flat(f, &val, v->type, rank, nest.i));
     gen_store(f, &base, type->scalar, gen_flat(f, &base, type, rank, to), element);

@@ -232,8 +232,8 @@ typedef struct Sink {
     Dest dest;
 } Sink;
 /* Is BUILD's one result used by an UPDATE, ASSIGN or ACC_ADD close behind it alone, so that it can
-   be made there?  Then does that instruction's work but for the elements, and fills SINK. */
-/* ADDS: also by an ACC_ADD. */
+   be made there?  Then does that instruction's work but for the elements, and fills SINK.  An
+   ACC_ADD counts only with ADDS. */
 bool sink_open(Fn *f, const IrInst *build, bool adds, Sink *sink);
 /* The flat place of BUILD's element I in the sink's base. */
 LLVMValueRef sink_place(Fn *f, const Sink *sink, LLVMValueRef const *i);

@@ -217,9 +217,7 @@ static void generate_all(Gen *g) {
 LLVMModuleRef generate_module(const IrModule *ir, const CodegenOptions *options,
                               const Machine *machine, LLVMContextRef context, char **error) {
     Gen g = {.ir = ir, .options = options, .machine = machine};
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < ir->funcs.len; i++)
-        if (ir->funcs.at[i]->id >= n) n = ir->funcs.at[i]->id + 1;
+    uint32_t n = ir_func_ids(ir);
     LLVMContextSetDiagnosticHandler(context, swallow, error);
     emit_init(&g.e, context, "adl");
     g.e.fast_math = options->fast_math;

@@ -34,11 +34,6 @@ void ptx_reshape(Body *b, const IrInst *inst) {
     set(b, inst, val);
 }
 
-/* start + i * step, which may run backwards. */
-static LLVMValueRef strided(Emit *e, LLVMValueRef start, LLVMValueRef i, LLVMValueRef step) {
-    return LLVMBuildNSWAdd(e->b, start, LLVMBuildNSWMul(e->b, i, step, ""), "");
-}
-
 void ptx_slice(Body *b, const IrInst *inst) {
     Ptx *g = b->g;
     IrType type = ir_resolve(inst->operands[0])->type, out_type = inst->results[0]->type;
@@ -57,7 +52,7 @@ void ptx_slice(Body *b, const IrInst *inst) {
     Val out = ptx_new_array(g, out_type, count);
     Nest nest;
     ptx_nest_open(g, &nest, rank, out.dims);
-    for (uint32_t k = 0; k < rank; k++) from[k] = strided(&g->e, start[k], nest.i[k], step[k]);
+    for (uint32_t k = 0; k < rank; k++) from[k] = emit_strided(&g->e, start[k], nest.i[k], step[k]);
     ptx_store(g, type->scalar, ptx_load(g, type->scalar, ptx_address(g, &x, type, rank, from)),
               ptx_address(g, &out, out_type, rank, nest.i));
     ptx_nest_close(g, &nest);
@@ -122,7 +117,7 @@ void ptx_assign(Body *b, const IrInst *inst) {
     scalars(b, inst->operands + 1 + rank, rank, step);
     Nest nest;
     ptx_nest_open(g, &nest, rank, part.dims);
-    for (uint32_t k = 0; k < rank; k++) to[k] = strided(&g->e, start[k], nest.i[k], step[k]);
+    for (uint32_t k = 0; k < rank; k++) to[k] = emit_strided(&g->e, start[k], nest.i[k], step[k]);
     ptx_store(g, type->scalar,
               ptx_load(g, type->scalar, ptx_address(g, &part, v->type, rank, nest.i)),
               ptx_address(g, &base, type, rank, to));

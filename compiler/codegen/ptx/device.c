@@ -6,12 +6,24 @@
 
 /* ---- what knows of blocks ---- */
 
-static LLVMValueRef special(Ptx *g, const char *what, const IrInst *inst) {
+LLVMValueRef ptx_special(Ptx *g, const char *what, char axis) {
     char name[64];
+    snprintf(name, sizeof name, "llvm.nvvm.read.ptx.sreg.%s.%c", what, axis);
+    return LLVMBuildZExt(g->e.b, emit_intrinsic(&g->e, name, NULL, NULL, 0), g->e.i64, "");
+}
+
+LLVMValueRef ptx_own_index(Ptx *g, char axis) {
+    Emit *e = &g->e;
+    LLVMValueRef before =
+        emit_size_mul(e, ptx_special(g, "ctaid", axis), ptx_special(g, "ntid", axis));
+    return emit_size_add(e, before, ptx_special(g, "tid", axis));
+}
+
+/* Which axis the first operand says. */
+static char axis_of(const IrInst *inst) {
     int64_t dim = 0;
     ir_const_int(inst->operands[0], &dim);
-    snprintf(name, sizeof name, "llvm.nvvm.read.ptx.sreg.%s.%c", what, "xyz"[dim]);
-    return LLVMBuildZExt(g->e.b, emit_intrinsic(&g->e, name, NULL, NULL, 0), g->e.i64, "");
+    return "xyz"[dim];
 }
 
 static void gen_barrier(Body *b, const IrInst *inst) {
@@ -175,13 +187,8 @@ void ptx_acc_add(Body *b, const IrInst *inst) {
     ptx_nest_close(g, &nest);
 }
 
-static LLVMValueRef own_index(Ptx *g, const IrInst *inst) {
-    LLVMValueRef before = emit_size_mul(&g->e, special(g, "ctaid", inst), special(g, "ntid", inst));
-    return emit_size_add(&g->e, before, special(g, "tid", inst));
-}
-
 static void gen_own_index(Body *b, const IrInst *inst) {
-    ptx_set_scalar(b, inst->results[0], own_index(b->g, inst));
+    ptx_set_scalar(b, inst->results[0], ptx_own_index(b->g, axis_of(inst)));
 }
 
 void ptx_runtime(Body *b, const IrInst *inst) {
@@ -200,7 +207,7 @@ void ptx_runtime(Body *b, const IrInst *inst) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(inst->text, rows[i].name) != 0) continue;
         if (rows[i].run) rows[i].run(b, inst);
-        else ptx_set_scalar(b, inst->results[0], special(b->g, rows[i].special, inst));
+        else ptx_set_scalar(b, inst->results[0], ptx_special(b->g, rows[i].special, axis_of(inst)));
         return;
     }
     /* Texts are for messages, and what stops there has none. */

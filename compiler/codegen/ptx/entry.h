@@ -11,7 +11,6 @@ typedef struct Axis {
     LLVMValueRef i, step;
 } Axis;
 
-LLVMBasicBlockRef entry_block(Ptx *g, const char *name);
 /* The builder then stands in the loop; behind it. */
 void axis_open(Ptx *g, Axis *axis, char name, LLVMValueRef extent);
 void axis_close(Ptx *g, Axis *axis);

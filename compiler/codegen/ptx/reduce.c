@@ -74,8 +74,8 @@ static void run_steps(Entry *x, const Part *p, LLVMValueRef *sums) {
     Emit *e = &g->e;
     const IrInst *inst = x->kernel->inst;
     uint32_t n = inst->nresults;
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), head = entry_block(g, "steps"),
-                      body = entry_block(g, ""), done = entry_block(g, "");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), head = ptx_block(g, "steps"),
+                      body = ptx_block(g, ""), done = ptx_block(g, "");
     LLVMValueRef zero = gen_int(e, 0);
     LLVMBuildBr(e->b, head);
     LLVMPositionBuilderAtEnd(e->b, head);
@@ -140,7 +140,7 @@ static void store_parts(Entry *x, const Part *p, LLVMValueRef *sums) {
     Ptx *g = x->g;
     Emit *e = &g->e;
     const IrInst *inst = x->kernel->inst;
-    LLVMBasicBlockRef store = entry_block(g, ""), done = entry_block(g, "");
+    LLVMBasicBlockRef store = ptx_block(g, ""), done = ptx_block(g, "");
     for (uint32_t r = 0; r < inst->nresults; r++) {
         IrScalar scalar = inst->results[r]->type->scalar;
         LLVMValueRef folded = sums[r];

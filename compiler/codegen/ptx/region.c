@@ -54,25 +54,13 @@ static void look_at_types(IrInst *inst, void *data) {
 
 /* ---- loops ---- */
 
-static LLVMValueRef special(Ptx *g, const char *what, char axis) {
-    char name[64];
-    snprintf(name, sizeof name, "llvm.nvvm.read.ptx.sreg.%s.%c", what, axis);
-    return LLVMBuildZExt(g->e.b, emit_intrinsic(&g->e, name, NULL, NULL, 0), g->e.i64, "");
-}
-
-LLVMBasicBlockRef entry_block(Ptx *g, const char *name) {
-    return LLVMAppendBasicBlockInContext(g->e.context, g->entry, name);
-}
-
 void axis_open(Ptx *g, Axis *axis, char name, LLVMValueRef extent) {
     Emit *e = &g->e;
-    LLVMValueRef size = special(g, "ntid", name);
-    LLVMValueRef first = emit_size_mul(e, special(g, "ctaid", name), size);
-    first = emit_size_add(e, first, special(g, "tid", name));
-    axis->step = emit_size_mul(e, special(g, "nctaid", name), size);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), body = entry_block(g, "");
-    axis->head = entry_block(g, "stride");
-    axis->done = entry_block(g, "");
+    LLVMValueRef first = ptx_own_index(g, name);
+    axis->step = emit_size_mul(e, ptx_special(g, "nctaid", name), ptx_special(g, "ntid", name));
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), body = ptx_block(g, "");
+    axis->head = ptx_block(g, "stride");
+    axis->done = ptx_block(g, "");
     LLVMBuildBr(e->b, axis->head);
     LLVMPositionBuilderAtEnd(e->b, axis->head);
     axis->i = LLVMBuildPhi(e->b, e->i64, "");
@@ -244,7 +232,7 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
     g->region = inst->regions[0];
     g->entry = LLVMAddFunction(e->module, name, entry_type(g, kernel));
     ptx_make_entry(g, g->entry, REGION_BLOCK);
-    LLVMPositionBuilderAtEnd(e->b, entry_block(g, ""));
+    LLVMPositionBuilderAtEnd(e->b, ptx_block(g, ""));
     Entry x = {g, kernel, ARENA_ARRAY(g->arena, Val, func->nvalues + 1), {NULL},
                ARENA_ARRAY(g->arena, LLVMValueRef, inst->nresults + 1)};
     take_params(&x, shared);
