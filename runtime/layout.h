@@ -70,15 +70,16 @@ struct AdlBlock {
     AdlContext *owner; /* NULL once a tape that left its context holds the block */
     int64_t capacity;  /* of the memory, header included */
     int64_t holds;     /* atomic: tapes that hold the block */
-    int32_t spare;     /* names in refs that are not ours: 1 for memory that a C caller lets us write */
+    int32_t spare; /* names in refs that are not ours: 1 for memory that a C caller lets us write */
     int32_t device; /* 0: never on a device; else ADL_DEVICE_... in the low bits, see runtime/gpu */
 };
 
 /* Where the elements of a block are valid: STALE, on the host alone. */
 enum { ADL_DEVICE_STALE = 0, ADL_DEVICE_BOTH = 1, ADL_DEVICE_ONLY = 2, ADL_DEVICE_VALID = 3 };
 
-/* What an exported function makes on its stack.  It begins with all bytes zero (adl__context_begin);
-   adl__context_end is needed if there was an error or live, tapes, recent, cache, message is not NULL. */
+/* What an exported function makes on its stack.  It begins with all bytes zero
+   (adl__context_begin); adl__context_end is needed if there was an error or live, tapes, recent,
+   cache, message is not NULL. */
 struct AdlContext {
     int32_t error;              /* 0, or the code of the first error */
     int32_t lock;               /* spin lock over the lists below */
@@ -96,9 +97,9 @@ struct AdlContext {
     const struct AdlArguments *arguments; /* of the program, or NULL */
     int64_t library_place; /* bytes of MESSAGE that name a place in the library, else 0; or
                               ADL_NO_PLACE: it names none yet */
-    int64_t parallel; /* not 0 while several threads run a loop for this context */
-    int64_t stack; /* 0, or an address on some thread's stack with room for ADL_STACK_NEAR bytes below;
-                      atomic */
+    int64_t parallel;      /* not 0 while several threads run a loop for this context */
+    int64_t stack; /* 0, or an address on some thread's stack with room for ADL_STACK_NEAR bytes
+                      below; atomic */
 };
 
 /* Where in the source an operation stands; a constant. */
@@ -160,8 +161,8 @@ struct AdlChunk {
     int64_t spare[4]; /* the entries follow at once */
 };
 
-/* What an entry holds that can be added: for each value three bytes, its kind, its lanes and one more
-   than its rank, and a 0 behind the last; the address of these is the entry's last word. */
+/* What an entry holds that can be added: for each value three bytes, its kind, its lanes and one
+   more than its rank, and a 0 behind the last; the address of these is the entry's last word. */
 typedef enum AdlTapeKind { ADL_TAPE_F64 = 1, ADL_TAPE_F32, ADL_TAPE_TAPE } AdlTapeKind;
 /* Words of a tape that is pushed on another: itself, cur, end, chunk. */
 #define ADL_TAPE_WORDS 4
@@ -242,8 +243,9 @@ typedef struct AdlMain {
     int32_t flags; /* AdlMainFlag */
 } AdlMain;
 
-/* Device code of a module.  Its kernel K has the entry adl_region_K, whose parameters are the address
-   of a word that a failed check sets, the extents along x, y, z as i64s, and the launch's arguments. */
+/* Device code of a module.  Its kernel K has the entry adl_region_K, whose parameters are the
+   address of a word that a failed check sets, the extents along x, y, z as i64s, and the launch's
+   arguments. */
 typedef enum AdlGpuKind { ADL_GPU_PTX, ADL_GPU_CUBIN } AdlGpuKind;
 
 typedef struct AdlGpuImage {
@@ -272,8 +274,8 @@ typedef enum AdlGpuArgKind {
 
 typedef struct AdlGpuArg {
     int64_t kind;
-    int64_t word; /* of a scalar; the address of elements */
-    void *block;  /* of the elements, or NULL */
+    int64_t word;  /* of a scalar; the address of elements */
+    void *block;   /* of the elements, or NULL */
     int64_t bytes; /* of the elements */
 } AdlGpuArg;
 

@@ -128,8 +128,8 @@ static Store store_online(Transposer *t, const State *s, int64_t policy, IrValue
     IrValue *most = policy == IR_KEEP_SQRT ? doubled(b, now.stride) : irb_int(b, policy);
     IrInst *branch = irb_if(b, irb_binary(b, IR_GT, now.kept, most), 3, types);
     IrBuilder outer = enter(t, branch->regions[0]);
-    IrValue *half = irb_binary(b, IR_DIV, irb_binary(b, IR_ADD, now.kept, irb_int(b, 1)),
-                               irb_int(b, 2));
+    IrValue *half =
+        irb_binary(b, IR_DIV, irb_binary(b, IR_ADD, now.kept, irb_int(b, 1)), irb_int(b, 2));
     IrValue *thinned[] = {schedule_thin(b, now.tape, now.kept, s->n + 1, s->types), half,
                           doubled(b, now.stride)};
     irb_yield(b, 3, thinned);
@@ -165,8 +165,7 @@ static Store store_state(Transposer *t, const IrInst *inst, const State *s, IrVa
     IrValue *no[] = {now.tape, now.next, now.kept, now.stride};
     irb_yield(b, 4, no);
     *b = outer;
-    return (Store){branch->results[0], branch->results[1], branch->results[2],
-                   branch->results[3]};
+    return (Store){branch->results[0], branch->results[1], branch->results[2], branch->results[3]};
 }
 
 static void set_types(IrInst *loop, uint32_t first, const State *s) {
@@ -292,8 +291,7 @@ static void advance(Transposer *t, const IrInst *inst, const State *s, IrValue *
     const IrRegion *from = inst->regions[0];
     Emit emit = {t->now, false, false, inst};
     IrValue **next = ARENA_ARRAY(t->ad->arena, IrValue *, s->n);
-    IrInst *loop =
-        irb_loop(&t->b, irb_binary(&t->b, IR_SUB, to, entry[0]), s->n, entry + 1, false);
+    IrInst *loop = irb_loop(&t->b, irb_binary(&t->b, IR_SUB, to, entry[0]), s->n, entry + 1, false);
     set_types(loop, 0, s);
     IrValue **params = loop->regions[0]->params;
     IrBuilder outer = enter(t, loop->regions[0]);
@@ -326,8 +324,7 @@ static Stock climb(Transposer *t, const IrInst *inst, const State *s, IrValue **
     for (uint32_t i = 0; i <= s->n; i++) now[i] = params[i];
     Stock inner = {stock.old, stock.nold, params[s->n + 1], params[s->n + 2]};
     IrValue *used = irb_binary(b, IR_ADD, inner.nold, inner.nown);
-    IrValue *next =
-        schedule_next(b, now[0], plus(b, at, 1), irb_binary(b, IR_SUB, total, used));
+    IrValue *next = schedule_next(b, now[0], plus(b, at, 1), irb_binary(b, IR_SUB, total, used));
     advance(t, inst, s, now, irb_binary(b, IR_MIN, next, at));
     IrValue *more = irb_binary(b, IR_LT, now[0], at);
     inner = put_state(t, s, more, now, inner);
@@ -375,8 +372,7 @@ void transpose_checkpointed(Transposer *t, IrInst *inst) {
     IrType i64 = ir_scalar(t->b.module, IR_I64);
     IrInst *pop = irb_tape_pop(&t->b, start, 1, &i64);
     bool has_exit = inst->flags & IR_LOOP_EXIT;
-    IrValue *trips =
-        now_of(t, has_exit ? inst->results[inst->nresults - 1] : inst->operands[0]);
+    IrValue *trips = now_of(t, has_exit ? inst->results[inst->nresults - 1] : inst->operands[0]);
     Stock stock = {pop->results[0], pop->results[1], irb_tape_new(&t->b), irb_int(&t->b, 0)};
     IrValue *total = total_states(t, inst, trips, stock.nold);
     carried_inits(t, inst, &c, values);

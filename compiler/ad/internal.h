@@ -243,8 +243,8 @@ typedef struct Ct {
     When when;
     bool is_acc;
     Additions *additions; /* of an accumulator */
-    IrValue *mask;        /* of an array: which of its elements count, others being absent; or NULL */
-    Zero masked;          /* what a zero of those may stand for */
+    IrValue *mask; /* of an array: which of its elements count, others being absent; or NULL */
+    Zero masked;   /* what a zero of those may stand for */
 } Ct;
 
 typedef struct Transposer {
@@ -252,9 +252,9 @@ typedef struct Transposer {
     Mixed *mixed;
     Plan *plan;
     IrBuilder b;
-    IrValue **forward; /* by id of the mixed value: where the forward sweep has it */
-    IrValue **now;     /* the same for the reverse sweep and what runs again there */
-    Ct *ct;            /* by id of the linear value */
+    IrValue **forward;      /* by id of the mixed value: where the forward sweep has it */
+    IrValue **now;          /* the same for the reverse sweep and what runs again there */
+    Ct *ct;                 /* by id of the linear value */
     const IrRegion *region; /* whose instructions are being transposed */
     Map tapes;              /* mixed instruction to its own tape, in FULL and LITE scopes */
     IrValue *tape;          /* the tape that is threaded through a SPLIT scope, else NULL */
@@ -299,8 +299,9 @@ IrValue *zeros_of(Transposer *t, IrValue *linear);
 IrValue *ct_sum(Transposer *t, IrValue *a, IrValue *b);
 /* The same for what a region or a call gave, which need not have added to it. */
 void ct_add_given(Transposer *t, IrValue *linear, IrValue *value);
-/* Is there anything on a tape of cotangents that another function, or a part that need not have run,
-   gave?  What no path walked is empty, there being no zeros in the shape of a tape.  NULL: certainly. */
+/* Is there anything on a tape of cotangents that another function, or a part that need not have
+   run, gave?  What no path walked is empty, there being no zeros in the shape of a tape.  NULL:
+   certainly. */
 IrValue *ct_tape_present(Transposer *t, IrValue *tape);
 When ct_given(const IrValue *value);
 /* When a sum of two cotangents counts. */

@@ -196,9 +196,8 @@ static void check_covered(Lin *l, const IrFunc *callee, IrValue *const *tangents
 }
 
 /* The results of a function with a rule are there; its tangents come from the rule. */
-static void apply_rule(Lin *l, const IrFunc *callee, IrValue *const *args,
-                       IrValue *const *tangents, IrValue *const *results,
-                       IrValue **result_tangents) {
+static void apply_rule(Lin *l, const IrFunc *callee, IrValue *const *args, IrValue *const *tangents,
+                       IrValue *const *results, IrValue **result_tangents) {
     IrFunc *rule = callee->rule;
     uint32_t n = rule->nparams, at = 0, k = 0;
     RuleCall call = {rule, ARENA_ARRAY(l->ad->arena, IrValue *, n),
@@ -354,7 +353,11 @@ static void free_lin(Lin *l) {
 void linearise_rule(Lin *outer, RuleCall *call) {
     IrFunc *rule = call->rule;
     Ad *ad = outer->ad;
-    Lin l = {.ad = ad, .mixed = outer->mixed, .b = outer->b, .base = rule, .is_rule = true,
+    Lin l = {.ad = ad,
+             .mixed = outer->mixed,
+             .b = outer->b,
+             .base = rule,
+             .is_rule = true,
              .lanes = outer->lanes};
     uint8_t *in = ARENA_ARRAY(ad->arena, uint8_t, rule->nparams);
     uint8_t *out = ARENA_ARRAY(ad->arena, uint8_t, rule->nresults);
@@ -445,7 +448,10 @@ static void linearise_body(Lin *l, const AdRequest *request, IrRegion *body) {
 Mixed *ad_linearise(Ad *ad, const AdRequest *request, IrFunc *func, bool transposed) {
     Mixed *mixed = ARENA_NEW(ad->arena, Mixed);
     IrBuilder b = {0};
-    Lin l = {.ad = ad, .mixed = mixed, .b = &b, .base = request->base,
+    Lin l = {.ad = ad,
+             .mixed = mixed,
+             .b = &b,
+             .base = request->base,
              .lanes = ir_option_lanes(request->options)};
     mixed->ad = ad;
     mixed->func = func;

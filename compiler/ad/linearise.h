@@ -10,12 +10,12 @@ typedef struct Lin {
     Mixed *mixed;
     IrBuilder *b;
     const IrFunc *base;
-    Map primal;    /* value of base to its copy */
+    Map primal;     /* value of base to its copy */
     Map tangent;    /* value of base to its tangent; absent: zero */
     uint32_t lanes; /* of all tangents; more than one only where the base has none itself */
-    Bitset active; /* values of base */
-    bool is_again; /* effects have happened already */
-    bool is_rule;  /* primal values that depend on a tangent parameter are zero */
+    Bitset active;  /* values of base */
+    bool is_again;  /* effects have happened already */
+    bool is_rule;   /* primal values that depend on a tangent parameter are zero */
 } Lin;
 
 /* A rule's results are asked for at these arguments; TANGENTS: NULL where there is none, or the

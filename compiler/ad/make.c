@@ -163,8 +163,7 @@ void ad_make_pair(Ad *ad, const AdRequest *request, Mixed *mixed) {
     Transposer *t = &frame.t;
     const IrFunc *base = request->base;
     IrFunc *func = request->func, *reverse = request->reverse;
-    IrValue **values =
-        ARENA_ARRAY(ad->arena, IrValue *, base->nresults + base->nparams + 1);
+    IrValue **values = ARENA_ARRAY(ad->arena, IrValue *, base->nresults + base->nparams + 1);
     begin(&frame, ad, request, mixed, SCOPE_SPLIT);
     if (!ad->failed && ir_option_lanes(request->options) == 1) {
         irb_at_end(&t->b, func->body);

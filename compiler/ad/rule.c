@@ -114,6 +114,5 @@ void transpose_rule(Transposer *t, IrInst *inst, const MixedCall *info) {
         calls[k] = irb_call(&t->b, rule, operands);
     }
     for (uint32_t i = 0; i < rule->nresults; i++)
-        if (info->in_active[i])
-            ct_add_given(t, inst->operands[at++], together(t, calls, lanes, i));
+        if (info->in_active[i]) ct_add_given(t, inst->operands[at++], together(t, calls, lanes, i));
 }

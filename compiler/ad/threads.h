@@ -15,14 +15,14 @@ typedef struct Threads {
 
 /* Of a loop: also the linear values that it carries. */
 typedef struct Carried {
-    uint32_t n;        /* linear values that the loop carries */
-    uint32_t *at;      /* which of its results */
+    uint32_t n;   /* linear values that the loop carries */
+    uint32_t *at; /* which of its results */
     bool *unsure; /* of tapes: their cotangents need not be there behind the loop */
     Threads threads;
-    uint32_t nflags; /* threads that are arrays and that no trip need have added to */
-    uint32_t *flagged;   /* which ones: whether one has is carried behind the threads */
-    IrValue **flags;     /* before the first trip */
-    bool *always;        /* each trip adds to it */
+    uint32_t nflags;   /* threads that are arrays and that no trip need have added to */
+    uint32_t *flagged; /* which ones: whether one has is carried behind the threads */
+    IrValue **flags;   /* before the first trip */
+    bool *always;      /* each trip adds to it */
     bool taped;
     bool may_lack; /* the cotangents with which its reverse starts may stand for nothing */
 } Carried;

@@ -144,8 +144,8 @@ static void transpose_concat(Transposer *t, IrInst *inst, Ct ct) {
 static IrValue *outer_product(Transposer *t, IrValue *x, IrValue *y) {
     IrValue *sizes[2] = {irb_dim(&t->b, x, 0), irb_dim(&t->b, y, 0)};
     uint32_t lanes = ir_scalar_lanes(x->type->scalar), other = ir_scalar_lanes(y->type->scalar);
-    IrType elem = ir_scalar(t->b.module,
-                            ir_scalar_with(x->type->scalar, lanes > other ? lanes : other));
+    IrType elem =
+        ir_scalar(t->b.module, ir_scalar_with(x->type->scalar, lanes > other ? lanes : other));
     IrInst *build = irb_build(&t->b, 2, sizes, 1, &elem, 0, NULL);
     IrBuilder inner = t->b;
     irb_at_end(&inner, build->regions[0]);

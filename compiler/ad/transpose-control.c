@@ -109,8 +109,8 @@ static bool is_guarded(const Transposer *t, const IrInst *inst) {
     return any;
 }
 
-/* The condition under which any of the results counts, which is taken off them; but a tape keeps its
-   own, if that is another. */
+/* The condition under which any of the results counts, which is taken off them; but a tape keeps
+   its own, if that is another. */
 static IrValue *take_present(Transposer *t, const IrInst *inst) {
     When any = {0};
     for (uint32_t i = 0; i < inst->nresults; i++) {
@@ -199,7 +199,8 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
 bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer *, IrInst *)) {
     Threads threads;
     if (!is_guarded(t, inst)) return false;
-    /* A tape of residuals has to be walked; what walks it hands the condition on to what it holds. */
+    /* A tape of residuals has to be walked; what walks it hands the condition on to what it holds.
+     */
     bool tapes = gives_tape(t, inst);
     if (tapes && t->tape && is_taped(t, inst)) return false;
     find_threads(t, inst, &threads);
@@ -307,8 +308,7 @@ void transpose_if(Transposer *t, IrInst *inst) {
         for (uint32_t i = 0; i < n; i++)
             t->ct[threads.linear.at[i]->id] = (Ct){.value = entry[i].value};
         t->tape = start;
-        reverse_branch(t, inst, r, copy->regions[r], results, &threads, taped, absent[r],
-                       unsure);
+        reverse_branch(t, inst, r, copy->regions[r], results, &threads, taped, absent[r], unsure);
     }
     threads_given(t, &threads, copy->results);
     mark_absent(t, &threads, c, entry, absent, unsure);
@@ -393,7 +393,7 @@ uint32_t carried_trip(Transposer *t, const IrInst *inst, const Carried *c, IrVal
     t->region = from;
     for (uint32_t i = 0; i < c->n; i++)
         ct_add(t, from->last->operands[c->at[i] + exit], params[i],
-               c->unsure[i] ? (When){.present = ct_tape_present(t, params[i])}
+               c->unsure[i]  ? (When){.present = ct_tape_present(t, params[i])}
                : c->may_lack ? ct_given(params[i])
                              : ct_element(params[i], (When){0}));
     t->region = around;
@@ -513,8 +513,8 @@ static void transpose_call_again(Transposer *t, IrInst *inst, const MixedCall *i
     IrValue **operands = ARENA_ARRAY(t->ad->arena, IrValue *, n + inst->nresults);
     IrFunc *grad = ad_grad(t->ad, info->callee, info->in_active, info->out_active, t->options);
     for (uint32_t i = 0; i < n; i++) operands[i] = now_of(t, inst->operands[i]);
-    IrValue *none = are_nothing(t, inst->results + callee->nresults,
-                                inst->nresults - callee->nresults);
+    IrValue *none =
+        are_nothing(t, inst->results + callee->nresults, inst->nresults - callee->nresults);
     add_seeds(t, inst, operands, n);
     IrInst *call = irb_call(&t->b, grad, operands);
     for (uint32_t i = 0; i < given; i++) {

@@ -45,8 +45,7 @@ static void seed_yields(Transposer *t, const IrInst *inst, const Ct *results, Ir
 }
 
 /* The transpose of one iteration, that of the indices AT. */
-static void reverse_iteration(Transposer *t, IrInst *inst, const Ct *results,
-                              IrValue *const *at) {
+static void reverse_iteration(Transposer *t, IrInst *inst, const Ct *results, IrValue *const *at) {
     const IrRegion *from = inst->regions[0], *around = t->region;
     IrValue *outer_tape = t->tape;
     for (uint32_t i = 0; i < from->nparams; i++) {
@@ -76,8 +75,7 @@ static IrInst *reverse_space(Transposer *t, IrInst *inst, const Ct *results) {
 }
 
 static void take_tapes(Transposer *t, const Targets *targets, IrValue **values) {
-    for (uint32_t i = 0; i < targets->tapes.len; i++)
-        values[i] = ct_value(t, targets->tapes.at[i]);
+    for (uint32_t i = 0; i < targets->tapes.len; i++) values[i] = ct_value(t, targets->tapes.at[i]);
 }
 
 static void set_tapes(Transposer *t, const Targets *targets, IrValue *const *values) {
@@ -109,8 +107,7 @@ static void reverse_in_order(Transposer *t, IrInst *inst, const Ct *results, con
 }
 
 /* NULL: in order. */
-static IrInst *reverse_all(Transposer *t, IrInst *inst, const Ct *results,
-                           const Targets *targets) {
+static IrInst *reverse_all(Transposer *t, IrInst *inst, const Ct *results, const Targets *targets) {
     IrValue *at[IR_MAX_RANK];
     if (!targets->tapes.len) return reverse_space(t, inst, results);
     reverse_in_order(t, inst, results, targets, 0, at);

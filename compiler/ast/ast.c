@@ -99,12 +99,9 @@ void ast_children(const AstNode *node, void (*visit)(AstNode *child, void *data)
 
 const char *act_name(ActKind act) {
     static const char *const names[] = {
-        [ACT_CONST] = "Const",
-        [ACT_ACTIVE] = "Active",
-        [ACT_DUPLICATED] = "Duplicated",
-        [ACT_DUPLICATED_NONEED] = "DuplicatedNoNeed",
-        [ACT_BATCH] = "BatchDuplicated",
-        [ACT_BATCH_NONEED] = "BatchDuplicatedNoNeed",
+        [ACT_CONST] = "Const",           [ACT_ACTIVE] = "Active",
+        [ACT_DUPLICATED] = "Duplicated", [ACT_DUPLICATED_NONEED] = "DuplicatedNoNeed",
+        [ACT_BATCH] = "BatchDuplicated", [ACT_BATCH_NONEED] = "BatchDuplicatedNoNeed",
     };
     return names[act];
 }
@@ -123,10 +120,8 @@ static void dump_int(StrBuf *out, const AstNode *node, const AstFieldInfo *f) {
     case AST_Bool: strbuf_add(out, value ? " true" : " false"); return;
     case AST_Part: strbuf_printf(out, " .%lld", (long long)value); return;
     case AST_Deriv:
-        if (f->offset == offsetof(AstDeriv, op))
-            strbuf_printf(out, " %s", derivs[value]);
-        else if (value)
-            strbuf_add(out, " deferred");
+        if (f->offset == offsetof(AstDeriv, op)) strbuf_printf(out, " %s", derivs[value]);
+        else if (value) strbuf_add(out, " deferred");
         return;
     default:
         if (value) strbuf_printf(out, " %s", f->name);

@@ -25,7 +25,12 @@ typedef enum AstKind {
 } AstKind;
 
 typedef enum ActKind {
-    ACT_CONST, ACT_ACTIVE, ACT_DUPLICATED, ACT_DUPLICATED_NONEED, ACT_BATCH, ACT_BATCH_NONEED
+    ACT_CONST,
+    ACT_ACTIVE,
+    ACT_DUPLICATED,
+    ACT_DUPLICATED_NONEED,
+    ACT_BATCH,
+    ACT_BATCH_NONEED
 } ActKind;
 
 /* As it is written in the language. */
@@ -75,13 +80,17 @@ typedef struct AstText {
 #undef F_INT
 #undef F_TEXT
 #undef END
-#define NODE(kind, group) typedef struct Ast##kind { AstNode node;
+#define NODE(kind, group)                                                                          \
+    typedef struct Ast##kind {                                                                     \
+        AstNode node;
 #define F_NODE(name) AstNode *name;
 #define F_LIST(name) AstList name;
 #define F_IDENT(name) AstIdent name;
 #define F_INT(name) int64_t name;
 #define F_TEXT(name) AstText name;
-#define END(kind) } Ast##kind;
+#define END(kind)                                                                                  \
+    }                                                                                              \
+    Ast##kind;
 #include "ast/node.def"
 #undef NODE
 #undef F_NODE

@@ -98,10 +98,8 @@ static AstText doc_at(const AstBuilder *b, Pos pos) {
     uint32_t lo = 0, hi = b->docs.len;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (b->docs.at[mid].next < pos)
-            lo = mid + 1;
-        else
-            hi = mid;
+        if (b->docs.at[mid].next < pos) lo = mid + 1;
+        else hi = mid;
     }
     if (lo == b->docs.len || b->docs.at[lo].next != pos) return (AstText){NULL, 0};
     const AstDoc *doc = &b->docs.at[lo];

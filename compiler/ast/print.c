@@ -51,16 +51,11 @@ static void escaped(Printer *p, AstText s) {
             unsigned char c = (unsigned char)s.at[i];
             const char *from = "\n\t\r\\\"", *to = "ntr\\\"";
             const char *found = c ? strchr(from, c) : NULL;
-            if (found)
-                strbuf_printf(&out, "\\%c", to[found - from]);
-            else if (c == '{' || c == '}')
-                strbuf_printf(&out, "%c%c", c, c);
-            else if (c == 0)
-                strbuf_add(&out, "\\0");
-            else if (c < 0x20 || c == 0x7F)
-                strbuf_printf(&out, "\\x%02x", c);
-            else
-                strbuf_char(&out, (char)c);
+            if (found) strbuf_printf(&out, "\\%c", to[found - from]);
+            else if (c == '{' || c == '}') strbuf_printf(&out, "%c%c", c, c);
+            else if (c == 0) strbuf_add(&out, "\\0");
+            else if (c < 0x20 || c == 0x7F) strbuf_printf(&out, "\\x%02x", c);
+            else strbuf_char(&out, (char)c);
         }
         if (i < s.len) strbuf_printf(&out, "\\x%02x", (unsigned char)s.at[i++]);
     }
@@ -240,10 +235,8 @@ static void print_list(Printer *p, const char *opening, AstList nodes, const cha
                        void (*print)(Printer *p, const AstNode *node)) {
     text(p, opening);
     bool below = nodes.len && lines_above(p, nodes.at[0]->span.begin) > 0;
-    if (below)
-        open(p, LAYOUT_LINE, LAYOUT_INDENT);
-    else
-        open(p, LAYOUT_ALIGN, 0);
+    if (below) open(p, LAYOUT_LINE, LAYOUT_INDENT);
+    else open(p, LAYOUT_ALIGN, 0);
     for (uint32_t i = 0; i < nodes.len; i++) {
         if (i) text(p, ",");
         if (i || below) break_at(p, i ? LAYOUT_SPACE : 0, nodes.at[i]->span.begin);
@@ -380,12 +373,9 @@ static void print_binary(Printer *p, const AstNode *node, int step) {
 
 static void print_pattern(Printer *p, const AstNode *node) {
     inner_comments(p, node->span.begin);
-    if (node->kind == AST_PatName)
-        sym(p, ((const AstPatName *)node)->name);
-    else if (node->kind == AST_PatSkip)
-        text(p, "_");
-    else
-        print_list(p, "(", AST_AS(PatTuple, node)->parts, ")", node->span.end, print_pattern);
+    if (node->kind == AST_PatName) sym(p, ((const AstPatName *)node)->name);
+    else if (node->kind == AST_PatSkip) text(p, "_");
+    else print_list(p, "(", AST_AS(PatTuple, node)->parts, ")", node->span.end, print_pattern);
 }
 
 static void print_range(Printer *p, const AstRange *range) {
@@ -400,10 +390,8 @@ static void print_range(Printer *p, const AstRange *range) {
 
 static void print_iter(Printer *p, const AstNode *node) {
     inner_comments(p, node->span.begin);
-    if (node->kind == AST_Range)
-        print_range(p, (const AstRange *)node);
-    else
-        print_expr(p, node, LAYOUT_INDENT);
+    if (node->kind == AST_Range) print_range(p, (const AstRange *)node);
+    else print_expr(p, node, LAYOUT_INDENT);
 }
 
 static void print_activity(Printer *p, const AstNode *node) {
@@ -471,10 +459,8 @@ static void print_arg(Printer *p, const AstNode *node) {
 
 /* Part of an array, tuple or index; [for ...] keeps its brackets. */
 static void print_part(Printer *p, const AstNode *node) {
-    if (node->kind == AST_Range)
-        print_iter(p, node);
-    else
-        print_expr(p, node, LAYOUT_INDENT);
+    if (node->kind == AST_Range) print_iter(p, node);
+    else print_expr(p, node, LAYOUT_INDENT);
 }
 
 /* A single head as all arguments hugs the parentheses. */
@@ -506,10 +492,8 @@ static void print_options(Printer *p, AstList options, Pos end) {
 
 /* What an operator is applied to. */
 static void print_derived(Printer *p, const AstNode *node) {
-    if (is_path(node) && !has_parens(p, node))
-        print_path(p, node);
-    else
-        print_operand(p, node, node->kind != AST_Deriv, 0);
+    if (is_path(node) && !has_parens(p, node)) print_path(p, node);
+    else print_operand(p, node, node->kind != AST_Deriv, 0);
 }
 
 static void print_deriv(Printer *p, const AstDeriv *deriv) {
@@ -676,10 +660,8 @@ static void print_bare(Printer *p, const AstNode *node, int step) {
 /* ---- types -------------------------------------------------------------------------------- */
 
 static void print_dim(Printer *p, const AstNode *node) {
-    if (node->kind == AST_DimAny)
-        text(p, "_");
-    else
-        print_expr(p, node, LAYOUT_INDENT);
+    if (node->kind == AST_DimAny) text(p, "_");
+    else print_expr(p, node, LAYOUT_INDENT);
 }
 
 static void print_param(Printer *p, const AstNode *node) {
@@ -775,10 +757,8 @@ static void print_braces(Printer *p, Span span, AstList nodes, const AstNode *va
         bool forced = several && count && node == first;
         break_before(p, LAYOUT_SPACE | LAYOUT_BLANK, node->span.begin, forced);
         print(p, node);
-        if (*comma && i + 1 < count)
-            text(p, comma);
-        else if (*comma)
-            layout_text_if_broken(&p->layout, comma);
+        if (*comma && i + 1 < count) text(p, comma);
+        else if (*comma) layout_text_if_broken(&p->layout, comma);
     }
     break_before(p, LAYOUT_SPACE | LAYOUT_DEDENT, span.end - (span.end > span.begin), false);
     close(p);
@@ -1011,10 +991,8 @@ static void print_use(Printer *p, const AstUse *item) {
         text(p, " as ");
         sym(p, item->alias);
     }
-    if (item->names.len)
-        print_list(p, ": ", item->names, ";", item->node.span.end, print_name);
-    else
-        text(p, ";");
+    if (item->names.len) print_list(p, ": ", item->names, ";", item->node.span.end, print_name);
+    else text(p, ";");
 }
 
 static AstText item_doc(const AstNode *node) {

@@ -7,7 +7,8 @@
 #include "base/num.h"
 
 #ifdef ADL_STRESS
-/* Under stress a vector moves at each push up to this length; beyond it the copies cost too much. */
+/* Under stress a vector moves at each push up to this length; beyond it the copies cost too much.
+ */
 enum { STRESSED = 4096 };
 #endif
 

@@ -32,20 +32,20 @@ typedef struct CodegenOptions {
     const char *features; /* "+avx2,-fma", added to the CPU's; may be NULL */
     bool pic;
     bool fast_math;
-    bool scalar_math;     /* no vector versions of exp, sin, ... */
-    bool threads;         /* outer parallel regions use them */
-    bool check_overlap;   /* --check: exports compare the memory they are given */
-    int sanitize;         /* 0: no; CODEGEN_SANITIZE_...: accesses are reported to that sanitizer */
-    bool program;         /* make a `main` */
-    bool in_process;      /* set by `load`: adl__program, tests and benches can be found */
-    bool entries;         /* make adl__entry_NAME */
-    bool verify;          /* have LLVM check what was made */
-    bool weak_main;       /* `main` gives way to another */
-    const char *prefix;   /* of exported names; may be NULL */
-    const char *carried;  /* bytes that an object carries in the section CODEGEN_CARRIED, or NULL */
+    bool scalar_math;    /* no vector versions of exp, sin, ... */
+    bool threads;        /* outer parallel regions use them */
+    bool check_overlap;  /* --check: exports compare the memory they are given */
+    int sanitize;        /* 0: no; CODEGEN_SANITIZE_...: accesses are reported to that sanitizer */
+    bool program;        /* make a `main` */
+    bool in_process;     /* set by `load`: adl__program, tests and benches can be found */
+    bool entries;        /* make adl__entry_NAME */
+    bool verify;         /* have LLVM check what was made */
+    bool weak_main;      /* `main` gives way to another */
+    const char *prefix;  /* of exported names; may be NULL */
+    const char *carried; /* bytes that an object carries in the section CODEGEN_CARRIED, or NULL */
     size_t carried_len;
-    const char *device;    /* of PTX: "sm_75" */
-    bool whole;            /* parallel loops get device code beside the CPU's; not for CODEGEN_PTX */
+    const char *device; /* of PTX: "sm_75" */
+    bool whole;         /* parallel loops get device code beside the CPU's; not for CODEGEN_PTX */
     /* With `whole`: makes code of PTX for DEVICE, false after it has reported; called for each of
        DEVICES. */
     bool (*assemble)(void *data, const char *device, const StrBuf *ptx, StrBuf *out);
@@ -56,15 +56,15 @@ typedef struct CodegenOptions {
     void (*remark)(void *data, Pos pos, const char *text);
     void *remark_data;
     const char *libdevice; /* and the file of libdevice, or NULL */
-    const char *producer; /* for debug information: "dslc 0.1.0" */
+    const char *producer;  /* for debug information: "dslc 0.1.0" */
 } CodegenOptions;
 
 typedef enum CodegenKind {
     CODEGEN_OBJECT, /* the bytes of an object file */
     CODEGEN_ASSEMBLY,
-    CODEGEN_LLVM,    /* LLVM IR, optimised */
+    CODEGEN_LLVM,     /* LLVM IR, optimised */
     CODEGEN_LLVM_RAW, /* as generated */
-    CODEGEN_PTX /* the exports as entries; the module was lowered for a device */
+    CODEGEN_PTX       /* the exports as entries; the module was lowered for a device */
 } CodegenKind;
 
 /* An array at a uniform entry.  Arguments stay the caller's; BLOCK is what the runtime counts, or

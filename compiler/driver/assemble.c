@@ -35,16 +35,17 @@ bool assemble(void *data, const char *device, const StrBuf *ptx, StrBuf *out) {
     Unit *unit = data;
     Session *s = unit->session;
     const char *folder = getenv("TMPDIR");
-    const char *base = arena_printf(s->arena, "%s/dslc-%ld-%s", folder ? folder : "/tmp",
-                                    (long)getpid(), device);
+    const char *base =
+        arena_printf(s->arena, "%s/dslc-%ld-%s", folder ? folder : "/tmp", (long)getpid(), device);
     const char *text = arena_printf(s->arena, "%s.ptx", base);
     const char *code = arena_printf(s->arena, "%s.cubin", base);
     TextList words = {0};
     if (!unit->paths->ptxas) {
-        diag_report(s->diags, DIAG_INSTALLATION, nowhere,
-                    "code for %s needs ptxas of the CUDA Toolkit, which was not there when dslc was "
-                    "configured; --target=ptx needs none",
-                    device);
+        diag_report(
+            s->diags, DIAG_INSTALLATION, nowhere,
+            "code for %s needs ptxas of the CUDA Toolkit, which was not there when dslc was "
+            "configured; --target=ptx needs none",
+            device);
         return false;
     }
     if (!output_write(s, text, ptx->text, ptx->len)) return false;

@@ -31,7 +31,8 @@ static int explain(Session *session, FILE *out) {
         return STATUS_DONE;
     }
     if (strchr(what, ':')) return pipeline_run(session);
-    diag_report(session->diags, DIAG_CODE_UNKNOWN, nowhere, "no diagnostic has the code '%s'", what);
+    diag_report(session->diags, DIAG_CODE_UNKNOWN, nowhere, "no diagnostic has the code '%s'",
+                what);
     return STATUS_USAGE;
 }
 
@@ -53,8 +54,8 @@ int driver_main(int argc, char *const *argv, FILE *out, FILE *err) {
     Session *session = session_new();
     int status = STATUS_USAGE;
     bool good = options_parse(session, argc, argv);
-    DiagFormat format = session->options.diagnostics == DIAGNOSTICS_JSON ? DIAG_FORMAT_JSON
-                                                                         : DIAG_FORMAT_TEXT;
+    DiagFormat format =
+        session->options.diagnostics == DIAGNOSTICS_JSON ? DIAG_FORMAT_JSON : DIAG_FORMAT_TEXT;
     diags_set_format(session->diags, format, wants_color(&session->options, err));
     if (good) status = dispatch(session, out);
     diags_flush(session->diags, err);

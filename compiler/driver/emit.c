@@ -19,7 +19,9 @@ static int write_text(Session *s, const char *path, StrBuf *text) {
 }
 
 /* Where a text goes: -o, else standard output. */
-static const char *text_output(const Session *s) { return s->options.output ? s->options.output : "-"; }
+static const char *text_output(const Session *s) {
+    return s->options.output ? s->options.output : "-";
+}
 
 int emit_ast(Session *s, const SourceFile *file) {
     ParseSession parse = {s->arena, s->interner, s->diags, 1};
@@ -70,11 +72,11 @@ static int generate(Unit *unit, const CodegenApi *codegen, CodegenKind kind, con
 static int generate_object(Unit *unit, const CodegenApi *codegen, TextList *objects) {
     const Session *s = unit->session;
     const char *folder = getenv("TMPDIR");
-    const char *path = s->options.save_temps
-                           ? output_name(s, unit->file->path, ".o")
-                           : arena_printf(s->arena, "%s/dslc-%ld-%s%u.o", folder ? folder : "/tmp",
-                                          (long)getpid(), unit->meets_requests ? "d" : "",
-                                          objects->len);
+    const char *path =
+        s->options.save_temps
+            ? output_name(s, unit->file->path, ".o")
+            : arena_printf(s->arena, "%s/dslc-%ld-%s%u.o", folder ? folder : "/tmp", (long)getpid(),
+                           unit->meets_requests ? "d" : "", objects->len);
     vec_push(objects, path);
     return generate(unit, codegen, CODEGEN_OBJECT, path);
 }
@@ -121,6 +123,7 @@ int emit_code(Unit *unit, const CodegenApi *codegen, TextList *objects) {
     case EMIT_DEFAULT: return generate_object(unit, codegen, objects);
     default: break;
     }
-    diag_report(s->diags, DIAG_NOT_IMPLEMENTED, nowhere, "this kind of output is not supported yet");
+    diag_report(s->diags, DIAG_NOT_IMPLEMENTED, nowhere,
+                "this kind of output is not supported yet");
     return STATUS_USAGE;
 }

@@ -75,7 +75,8 @@ bool link_inputs(Session *session, const Paths *paths, LinkKind kind, const Text
     }
     if (session->options.sanitize && kind != LINK_RELOCATABLE)
         vec_push(&words, session->options.sanitize == CODEGEN_SANITIZE_THREAD
-                             ? "-fsanitize=thread" : "-fsanitize=address");
+                             ? "-fsanitize=thread"
+                             : "-fsanitize=address");
     vec_push(&words, "-o");
     vec_push(&words, temporary);
     for (uint32_t i = 0; i < session->options.library_dirs.len; i++)

@@ -26,15 +26,15 @@ typedef struct Pipeline {
     const Options *options;
     Paths paths;
     Timing timing;
-    Unit unit;              /* the source at hand */
-    TextList objects;       /* temporary object files, one for each source */
-    TextList met;           /* of what was left open by objects */
+    Unit unit;        /* the source at hand */
+    TextList objects; /* temporary object files, one for each source */
+    TextList met;     /* of what was left open by objects */
     const CodegenApi *codegen;
     ScriptRuntime runtime;
-    ScriptCounts counts;    /* of tests */
+    ScriptCounts counts; /* of tests */
     GradcheckCounts checks;
-    int status;             /* of the program that was run */
-    bool has_main;          /* some source has one */
+    int status;    /* of the program that was run */
+    bool has_main; /* some source has one */
 } Pipeline;
 
 static int fault(Pipeline *p, DiagCode code, char *error) {
@@ -61,10 +61,18 @@ static int stage_check(Pipeline *p) {
         return no_main(p, p->unit.file->display);
     return status;
 }
-static int stage_lower(Pipeline *p) { return unit_lower(&p->unit); }
-static int stage_prepare(Pipeline *p) { return unit_prepare(&p->unit); }
-static int stage_differentiate(Pipeline *p) { return unit_differentiate(&p->unit); }
-static int stage_optimise(Pipeline *p) { return unit_optimise(&p->unit); }
+static int stage_lower(Pipeline *p) {
+    return unit_lower(&p->unit);
+}
+static int stage_prepare(Pipeline *p) {
+    return unit_prepare(&p->unit);
+}
+static int stage_differentiate(Pipeline *p) {
+    return unit_differentiate(&p->unit);
+}
+static int stage_optimise(Pipeline *p) {
+    return unit_optimise(&p->unit);
+}
 
 static int open_codegen(Pipeline *p) {
     char *error = NULL;
@@ -149,7 +157,8 @@ static int run_in_process(Pipeline *p) {
     } else {
         const char *base = strrchr(p->unit.file->path, '/');
         const char *folder = base ? arena_strndup(p->session->arena, p->unit.file->path,
-                                                  (size_t)(base - p->unit.file->path) + 1) : NULL;
+                                                  (size_t)(base - p->unit.file->path) + 1)
+                                  : NULL;
         good = script_test(&p->runtime, p->codegen, code, p->unit.module, p->options->filter,
                            folder, stdout, &p->counts, &error);
     }
@@ -168,7 +177,7 @@ static int stage_generate(Pipeline *p) {
 typedef struct Stage {
     const char *name; /* for --stop-after and --time-passes */
     int (*run)(Pipeline *p);
-    int emit;         /* kind of output that shows what this stage left; -1: none */
+    int emit; /* kind of output that shows what this stage left; -1: none */
 } Stage;
 
 static const Stage stages[] = {
@@ -189,8 +198,8 @@ static int run_stages(Pipeline *p) {
         if (status != STATUS_DONE) return status;
         if (diags_errors(p->session->diags)) return STATUS_ERROR;
         /* What only shows when derivatives are made belongs to checking, too. */
-        bool ends_here = p->options->command == COMMAND_CHECK ||
-                         p->options->command == COMMAND_EXPLAIN;
+        bool ends_here =
+            p->options->command == COMMAND_CHECK || p->options->command == COMMAND_EXPLAIN;
         if (ends_here && stages[i].run == stage_differentiate) break;
         bool shown = p->options->command == COMMAND_COMPILE && p->options->emit == stages[i].emit;
         if (shown) return emit_text(&p->unit);
@@ -230,8 +239,13 @@ static int meet_group(Pipeline *p, const OpenGroup *group) {
     s->options.cpu = theirs->cpu;
     s->options.header = NULL;
     s->options.output = NULL;
-    p->unit = (Unit){.session = s, .paths = &p->paths, .timing = &p->timing, .file = file,
-                     .meets_requests = true, .given = group->given, .ngiven = group->ngiven};
+    p->unit = (Unit){.session = s,
+                     .paths = &p->paths,
+                     .timing = &p->timing,
+                     .file = file,
+                     .meets_requests = true,
+                     .given = group->given,
+                     .ngiven = group->ngiven};
     int status = run_stages(p);
     unit_free(&p->unit);
     s->options = own;
@@ -318,8 +332,8 @@ static int explain_function(Pipeline *p) {
     const char *path = arena_strndup(s->arena, what, (size_t)(colon - what));
     const SourceFile *file = source_load(&s->sources, s->diags, path, nowhere);
     if (!file) return STATUS_USAGE;
-    p->unit = (Unit){.session = s, .paths = &p->paths, .timing = &p->timing, .file = file,
-                     .explain = colon + 1};
+    p->unit = (Unit){
+        .session = s, .paths = &p->paths, .timing = &p->timing, .file = file, .explain = colon + 1};
     int status = run_stages(p);
     const StrBuf *text = p->unit.module ? &p->unit.module->explanation : NULL;
     if (status == STATUS_DONE && text && text->len) {
@@ -373,8 +387,7 @@ static bool is_device(const char *text, bool list) {
 static bool known_target(const Options *o) {
     if (!o->target || !strcmp(o->target, "host")) return true;
     if (strncmp(o->target, "ptx", 3) != 0 || o->command == COMMAND_GRADCHECK) return false;
-    return !o->target[3] ||
-           (o->target[3] == ':' && is_device(o->target + 4, o->emit != EMIT_PTX));
+    return !o->target[3] || (o->target[3] == ':' && is_device(o->target + 4, o->emit != EMIT_PTX));
 }
 
 /* An option or command that is named but does nothing would be worse than none. */

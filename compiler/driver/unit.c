@@ -150,7 +150,8 @@ void unit_free(Unit *unit) {
     unit->checker = NULL;
 }
 
-/* What PTX is for: with --emit=ptx what --target=ptx:sm_80 says, else the oldest that is supported. */
+/* What PTX is for: with --emit=ptx what --target=ptx:sm_80 says, else the oldest that is supported.
+ */
 static const char *device_of(const Unit *unit) {
     const Options *o = &unit->session->options;
     bool said = o->emit == EMIT_PTX && o->target && !strncmp(o->target, "ptx:", 4);
@@ -183,8 +184,8 @@ CodegenOptions unit_codegen_options(const Unit *unit) {
     const Options *o = &unit->session->options;
     bool in_process = o->command == COMMAND_RUN || o->command == COMMAND_TEST ||
                       o->command == COMMAND_BENCH || o->command == COMMAND_GRADCHECK;
-    bool program = o->command == COMMAND_COMPILE && !unit->meets_requests && !o->shared &&
-                   !o->relocatable;
+    bool program =
+        o->command == COMMAND_COMPILE && !unit->meets_requests && !o->shared && !o->relocatable;
     const char *const *devices = NULL;
     uint32_t ndevices = is_for_device(o) ? list_devices(unit, &devices) : 0;
     bool tells = wanted(&o->remarks, "gpu") || wanted(&o->remarks, "all");

@@ -17,7 +17,8 @@ typedef struct Unit {
     Checker *checker;
     Program *program;
     IrModule *module;
-    /* For requests of objects: named derivatives are given to them, of modules that are no files. */
+    /* For requests of objects: named derivatives are given to them, of modules that are no files.
+     */
     bool meets_requests;
     const GivenModule *given;
     uint32_t ngiven;
@@ -27,9 +28,9 @@ typedef struct Unit {
 /* The stages up to optimised IR, in order; each reports to the session's diags. */
 int unit_check(Unit *unit);
 int unit_lower(Unit *unit);
-int unit_prepare(Unit *unit);        /* passes before differentiation */
+int unit_prepare(Unit *unit); /* passes before differentiation */
 int unit_differentiate(Unit *unit);
-int unit_optimise(Unit *unit);       /* passes after it */
+int unit_optimise(Unit *unit); /* passes after it */
 void unit_free(Unit *unit);
 
 /* Is this compiled by itself, to be linked with other objects? */

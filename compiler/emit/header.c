@@ -274,7 +274,8 @@ static void define_complex(Types *t, IrScalar part) {
     if (*there) return;
     *there = true;
     const char *name = c_complex(part);
-    strbuf_printf(&text, "typedef struct %s {\n    %s re, im;\n} %s;\n", name, c_scalar(part), name);
+    strbuf_printf(&text, "typedef struct %s {\n    %s re, im;\n} %s;\n", name, c_scalar(part),
+                  name);
     add_guarded(t->out, name, &comment, &text);
     strbuf_free(&text);
 }
@@ -417,7 +418,8 @@ void emit_header(StrBuf *out, const IrModule *module, const char *name, const ch
         out,
         "/* Made by dslc.  Each function returns 0 or an error code; adl_strerror and\n"
         "   adl_last_error_message of <adl/adl.h> say what it means.  Arrays are contiguous and"
-        "\n   row-major; memory that is written must not overlap any other argument.  Of a struct the\n"
+        "\n   row-major; memory that is written must not overlap any other argument.  Of a struct "
+        "the\n"
         "   caller sets sizes and pointers, also where its arrays are results. */\n"
         "#ifndef %s\n#define %s\n\n#include <stdbool.h>\n#include <stdint.h>\n\n"
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n",

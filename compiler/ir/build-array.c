@@ -100,8 +100,8 @@ IrValue *ir_build_give(IrInst *build, IrValue *value, uint32_t n, IrValue *const
     build->ints = longer(arena, build->ints, r, 1, sizeof *build->ints);
     build->ints[build->nints++] = n;
     build->results = longer(arena, build->results, r, 1, sizeof(IrValue *));
-    build->results[r] = ir_value_new(
-        func, ir_array(func->module, value->type->scalar, rank + n, dims), build, r);
+    build->results[r] =
+        ir_value_new(func, ir_array(func->module, value->type->scalar, rank + n, dims), build, r);
     build->results[r]->name = value->name;
     build->nresults++;
     yield->operands = longer(arena, yield->operands, yield->noperands, 1, sizeof(IrValue *));

@@ -62,14 +62,10 @@ void ir_link(IrInst *inst, IrRegion *region, IrInst *before) {
     inst->parent = region;
     inst->next = before;
     inst->prev = before ? before->prev : region->last;
-    if (inst->prev)
-        inst->prev->next = inst;
-    else
-        region->first = inst;
-    if (before)
-        before->prev = inst;
-    else
-        region->last = inst;
+    if (inst->prev) inst->prev->next = inst;
+    else region->first = inst;
+    if (before) before->prev = inst;
+    else region->last = inst;
 }
 
 void irb_at_end(IrBuilder *b, IrRegion *region) {
@@ -104,10 +100,8 @@ static IrValue *one(IrBuilder *b, IrOp op, uint32_t noperands, IrValue *const *o
 
 IrValue *irb_scalar_const(IrBuilder *b, IrScalar type, int64_t i, double f) {
     IrValue *value = one(b, IR_CONST, 0, NULL, ir_scalar(b->module, type));
-    if (!ir_scalar_float(type))
-        value->def->imm = ir_wrap(type, i);
-    else
-        value->def->fimm = ir_scalar_base(type) == IR_F32 ? (double)(float)f : f;
+    if (!ir_scalar_float(type)) value->def->imm = ir_wrap(type, i);
+    else value->def->fimm = ir_scalar_base(type) == IR_F32 ? (double)(float)f : f;
     return value;
 }
 
@@ -214,8 +208,7 @@ IrValue *irb_select(IrBuilder *b, IrValue *c, IrValue *x, IrValue *y) {
     IrValue *args[] = {ir_resolve(c), ir_resolve(x), ir_resolve(y)};
     int64_t known;
     IrType type = args[1]->type;
-    if (type->kind == IR_T_SCALAR)
-        type = ir_scalar(b->module, lanes_of(type->scalar, 3, args));
+    if (type->kind == IR_T_SCALAR) type = ir_scalar(b->module, lanes_of(type->scalar, 3, args));
     IrValue *chosen = ir_const_int(c, &known) ? args[known ? 1 : 2]
                       : args[1] == args[2]    ? args[1]
                                               : NULL;

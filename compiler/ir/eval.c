@@ -63,12 +63,9 @@ static bool divide(IrOp op, bool is_signed, int64_t x, int64_t y, int64_t *out) 
 
 static bool shift(IrOp op, IrScalar type, int64_t x, int64_t n, int64_t *out) {
     if (n < 0 || n >= width(type)) return false;
-    if (op == IR_SHL)
-        *out = (int64_t)((uint64_t)x << n);
-    else if (ir_scalar_signed(type))
-        *out = x >> n;
-    else
-        *out = (int64_t)((uint64_t)x >> n);
+    if (op == IR_SHL) *out = (int64_t)((uint64_t)x << n);
+    else if (ir_scalar_signed(type)) *out = x >> n;
+    else *out = (int64_t)((uint64_t)x >> n);
     return true;
 }
 
@@ -174,12 +171,9 @@ double ir_half_to_double(uint16_t half, int bits) {
     int field = half >> bits & ((1 << (15 - bits)) - 1), top = (1 << (15 - bits)) - 1;
     int fraction = half & ((1 << bits) - 1), bias = top / 2;
     double value;
-    if (field == top)
-        value = fraction ? NAN : INFINITY;
-    else if (field == 0)
-        value = ldexp(fraction, 1 - bias - bits);
-    else
-        value = ldexp(fraction | 1 << bits, field - bias - bits);
+    if (field == top) value = fraction ? NAN : INFINITY;
+    else if (field == 0) value = ldexp(fraction, 1 - bias - bits);
+    else value = ldexp(fraction | 1 << bits, field - bias - bits);
     return half & 0x8000 ? -value : value;
 }
 
@@ -218,14 +212,10 @@ static int64_t float_to_int(IrScalar type, double x) {
 
 /* TYPE's value as an integer or (true) as a double. */
 static bool is_real(IrScalar type, IrBits bits, double *x) {
-    if (type == IR_F16)
-        *x = ir_half_to_double((uint16_t)bits.i, 10);
-    else if (type == IR_BF16)
-        *x = ir_half_to_double((uint16_t)bits.i, 7);
-    else if (ir_scalar_float(type))
-        *x = bits.f;
-    else
-        return false;
+    if (type == IR_F16) *x = ir_half_to_double((uint16_t)bits.i, 10);
+    else if (type == IR_BF16) *x = ir_half_to_double((uint16_t)bits.i, 7);
+    else if (ir_scalar_float(type)) *x = bits.f;
+    else return false;
     return true;
 }
 

@@ -78,10 +78,8 @@ static bool run_update(IrFrame *frame, const IrInst *inst) {
         return false;
     IrDatum x = ir_take(frame, inst, 0), v = ir_take(frame, inst, n + 1);
     IrDatum result = {IR_D_ARRAY, {.array = ir_array_own(&x)}};
-    if (v.kind == IR_D_ARRAY)
-        ir_array_copy(result.as.array, at, v.as.array, 0, count);
-    else
-        ir_array_set(result.as.array, at, v);
+    if (v.kind == IR_D_ARRAY) ir_array_copy(result.as.array, at, v.as.array, 0, count);
+    else ir_array_set(result.as.array, at, v);
     ir_datum_drop(&v);
     return ir_give(frame, inst, 0, result);
 }
@@ -240,8 +238,7 @@ static bool run_pack(IrFrame *frame, const IrInst *inst) {
         return false;
     for (uint32_t i = 0; i < inst->noperands; i++) {
         IrDatum part = ir_peek(frame, inst, i);
-        if (r == 0)
-            ir_array_set(result.as.array, i, part);
+        if (r == 0) ir_array_set(result.as.array, i, part);
         else if (same_dims(part.as.array->dims, dims + 1, r))
             ir_array_copy(result.as.array, i * count, part.as.array, 0, count);
         else {

@@ -159,8 +159,7 @@ static bool combine(IrFrame *frame, const IrInst *inst, IrDatum *into, IrDatum *
         into[r] = (IrDatum){IR_D_ARRAY, {.array = array}};
         bool fits = memcmp(array->dims, other->dims, array->rank * sizeof other->dims[0]) == 0;
         if (!fits) ok = ir_invalid(frame, inst, "the body yields an array of another size");
-        for (int64_t i = 0; fits && i < array->count; i++)
-            combine_element(kind, array, other, i);
+        for (int64_t i = 0; fits && i < array->count; i++) combine_element(kind, array, other, i);
     }
     drop_all(from, inst->nresults);
     return ok;

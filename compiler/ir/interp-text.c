@@ -25,16 +25,11 @@ static bool take(Reader *r, char c) {
 
 static bool read_real(const char *text, size_t len, bool single, double *x) {
     float f = 0;
-    if (len == 3 && memcmp(text, "inf", 3) == 0)
-        *x = INFINITY;
-    else if (len == 3 && memcmp(text, "nan", 3) == 0)
-        *x = NAN;
-    else if (!single)
-        return num_parse_double(text, len, x);
-    else if (!num_parse_float(text, len, &f))
-        return false;
-    else
-        *x = (double)f;
+    if (len == 3 && memcmp(text, "inf", 3) == 0) *x = INFINITY;
+    else if (len == 3 && memcmp(text, "nan", 3) == 0) *x = NAN;
+    else if (!single) return num_parse_double(text, len, x);
+    else if (!num_parse_float(text, len, &f)) return false;
+    else *x = (double)f;
     return true;
 }
 

@@ -302,14 +302,10 @@ bool ir_datum_equal(IrDatum a, IrDatum b) {
 static void print_scalar(StrBuf *out, IrDatum datum, IrScalar scalar) {
     if (scalar == IR_F16 || scalar == IR_BF16)
         strbuf_double(out, ir_half_to_double((uint16_t)datum.as.i, scalar == IR_F16 ? 10 : 7));
-    else if (datum.kind == IR_D_FLOAT)
-        ir_print_real(out, scalar, datum.as.f);
-    else if (scalar == IR_BOOL)
-        strbuf_add(out, datum.as.i ? "true" : "false");
-    else if (scalar == IR_U64)
-        strbuf_printf(out, "%" PRIu64, (uint64_t)datum.as.i);
-    else
-        strbuf_printf(out, "%" PRId64, datum.as.i);
+    else if (datum.kind == IR_D_FLOAT) ir_print_real(out, scalar, datum.as.f);
+    else if (scalar == IR_BOOL) strbuf_add(out, datum.as.i ? "true" : "false");
+    else if (scalar == IR_U64) strbuf_printf(out, "%" PRIu64, (uint64_t)datum.as.i);
+    else strbuf_printf(out, "%" PRId64, datum.as.i);
 }
 
 static void print_lanes(StrBuf *out, IrDatum datum) {

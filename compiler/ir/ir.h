@@ -58,20 +58,27 @@ static inline IrScalar ir_scalar_with(IrScalar base, uint32_t lanes) {
 }
 
 typedef enum IrReduce {
-    IR_SUM, IR_PROD, IR_MINIMUM, IR_MAXIMUM, IR_ALL, IR_ANY, IR_ARGMIN, IR_ARGMAX
+    IR_SUM,
+    IR_PROD,
+    IR_MINIMUM,
+    IR_MAXIMUM,
+    IR_ALL,
+    IR_ANY,
+    IR_ARGMIN,
+    IR_ARGMAX
 } IrReduce;
 
-enum { IR_LOOP_EXIT = 1 };                        /* flags of LOOP */
-enum { IR_SUM_SETTLED = 1 };                      /* flags of ADD, SUB: see ir_settle_sums */
-enum { IR_CONTRACT_TA = 1, IR_CONTRACT_TB = 2 };  /* flags of CONTRACT */
+enum { IR_LOOP_EXIT = 1 };                       /* flags of LOOP */
+enum { IR_SUM_SETTLED = 1 };                     /* flags of ADD, SUB: see ir_settle_sums */
+enum { IR_CONTRACT_TA = 1, IR_CONTRACT_TB = 2 }; /* flags of CONTRACT */
 /* Flag of CALL: it runs ahead, for the sizes of its results, what the program runs again behind it.
    So it may be dropped if nothing else is wanted of it, checks included. */
 enum { IR_CALL_AHEAD = 1 };
 /* Flag of TAPE_PUSH: arrays are copied onto the tape.  Without it the tape may hold the block of an
    array, until its own end: for what is pushed and popped many times that would be too long. */
 enum { IR_TAPE_COPIES = 1 };
-/* Flag of TAPE_PUSH, and of the TAPE_POP that reads it: what is pushed are floats, arrays of them and
-   tapes, and their types go onto the tape with them, for TAPE_SUM.  Tangents and cotangents. */
+/* Flag of TAPE_PUSH, and of the TAPE_POP that reads it: what is pushed are floats, arrays of them
+   and tapes, and their types go onto the tape with them, for TAPE_SUM.  Tangents and cotangents. */
 enum { IR_TAPE_TYPED = 2 };
 
 /* Flag of ACC_ADD: the cell holds zero, and nothing else is added to it.  All additions to an
@@ -83,8 +90,8 @@ typedef enum IrTypeKind { IR_T_SCALAR, IR_T_ARRAY, IR_T_STR, IR_T_ACC, IR_T_TAPE
 /* Hash-consed in a module: equal types are the same pointer.  ACC is what WITH_ACC hands out. */
 typedef struct IrTypeInfo {
     IrTypeKind kind;
-    IrScalar scalar;   /* of SCALAR, ARRAY, ACC */
-    uint8_t rank;      /* of ARRAY, ACC (0: a scalar's accumulator) */
+    IrScalar scalar;           /* of SCALAR, ARRAY, ACC */
+    uint8_t rank;              /* of ARRAY, ACC (0: a scalar's accumulator) */
     int64_t dims[IR_MAX_RANK]; /* what is known at compile time, else -1 */
 } IrTypeInfo;
 typedef const IrTypeInfo *IrType;
@@ -96,11 +103,11 @@ typedef struct IrModule IrModule;
 
 typedef struct IrValue {
     IrType type;
-    IrInst *def;       /* NULL: a region's parameter */
-    IrRegion *region;  /* whose parameter it is, if def is NULL */
-    uint32_t index;    /* which result, which parameter */
-    uint32_t id;       /* dense in a function from 0: index of side tables */
-    const char *name;  /* a hint, may be NULL */
+    IrInst *def;             /* NULL: a region's parameter */
+    IrRegion *region;        /* whose parameter it is, if def is NULL */
+    uint32_t index;          /* which result, which parameter */
+    uint32_t id;             /* dense in a function from 0: index of side tables */
+    const char *name;        /* a hint, may be NULL */
     struct IrValue *forward; /* set by ir_replace: what stands in its place; see ir_settle */
 } IrValue;
 
@@ -115,7 +122,7 @@ struct IrInst {
     double fimm;
     int64_t *ints;
     const char *text;
-    IrFunc *func;      /* of CALL */
+    IrFunc *func; /* of CALL */
     Pos pos;
     IrRegion *parent;
     IrInst *prev, *next;
@@ -130,19 +137,20 @@ struct IrRegion {
 };
 
 typedef enum IrDerivMode {
-    IR_DERIV_NONE, IR_DERIV_JVP, IR_DERIV_GRAD, IR_DERIV_FORWARD, IR_DERIV_REVERSE
+    IR_DERIV_NONE,
+    IR_DERIV_JVP,
+    IR_DERIV_GRAD,
+    IR_DERIV_FORWARD,
+    IR_DERIV_REVERSE
 } IrDerivMode;
 
 /* A function to be made by differentiation.  Over base's flattened parameters and results, active
-   ones being a subset of the float scalars, float arrays and tapes (in_active over parameters, out_active over
-   results, as bytes 0/1):
-     JVP      (params..., tangents of the active params...) -> (results..., tangents of the active
-              results...)
-     GRAD     (params..., cotangents of the active results...) -> (results..., cotangents of the
-              active params...)
-     FORWARD  (params...) -> (results..., tape)
-     REVERSE  (tape, cotangents of the active results...) -> (cotangents of the active params...)
-   Tangents and cotangents have the types and sizes of what they belong to. */
+   ones being a subset of the float scalars, float arrays and tapes (in_active over parameters,
+   out_active over results, as bytes 0/1): JVP      (params..., tangents of the active params...) ->
+   (results..., tangents of the active results...) GRAD     (params..., cotangents of the active
+   results...) -> (results..., cotangents of the active params...) FORWARD  (params...) ->
+   (results..., tape) REVERSE  (tape, cotangents of the active results...) -> (cotangents of the
+   active params...) Tangents and cotangents have the types and sizes of what they belong to. */
 typedef struct IrDeriv {
     IrDerivMode mode;
     IrFunc *base;
@@ -174,28 +182,28 @@ static inline int64_t ir_option_checkpoint(uint32_t options) {
 }
 
 enum {
-    IR_FUNC_EXTERN = 1,  /* a C function: no body */
-    IR_FUNC_ROOT = 2,    /* kept: exported, main, test */
-    IR_FUNC_INLINE = 4,  /* to be inlined always (lambdas, small prelude functions) */
+    IR_FUNC_EXTERN = 1, /* a C function: no body */
+    IR_FUNC_ROOT = 2,   /* kept: exported, main, test */
+    IR_FUNC_INLINE = 4, /* to be inlined always (lambdas, small prelude functions) */
     IR_FUNC_PURE_EXTERN = 8,
-    IR_FUNC_OPEN = 32,     /* with EXTERN: no C function, but a derivative that another object gives */
-    IR_FUNC_LIBRARY = 16,  /* of the standard library: its errors are told at the user's call */
+    IR_FUNC_OPEN = 32, /* with EXTERN: no C function, but a derivative that another object gives */
+    IR_FUNC_LIBRARY = 16, /* of the standard library: its errors are told at the user's call */
 };
 
 struct IrFunc {
-    const char *name;      /* unique in the module */
+    const char *name; /* unique in the module */
     IrModule *module;
-    IrRegion *body;        /* NULL: extern, or a derivative not made yet */
+    IrRegion *body; /* NULL: extern, or a derivative not made yet */
     IrType *results;
     uint32_t nresults;
-    IrType *params;        /* the same as the body's parameters, also without a body */
+    IrType *params; /* the same as the body's parameters, also without a body */
     const char **param_names;
     uint32_t nparams;
     uint32_t flags;
-    uint32_t nvalues;      /* next value id */
+    uint32_t nvalues; /* next value id */
     Pos pos;
-    const char *symbol;    /* C symbol of an extern function; of what meets an OPEN one */
-    IrDeriv deriv;         /* mode NONE: an ordinary function */
+    const char *symbol; /* C symbol of an extern function; of what meets an OPEN one */
+    IrDeriv deriv;      /* mode NONE: an ordinary function */
     /* A custom rule: (params..., tangents of params with rule_active..., results...) -> tangents of
        the float results.  NULL: differentiated through its body. */
     IrFunc *rule;
@@ -206,12 +214,12 @@ struct IrFunc {
        of the function, (params...) -> (results..., saved...); else nothing is saved. */
     IrFunc *reverse_rule, *augmented;
     uint32_t id;
-    uint32_t copies;       /* how many names were made from this one */
-    uint8_t purity;        /* the summary behind ir_func_pure; 0: not known */
+    uint32_t copies; /* how many names were made from this one */
+    uint8_t purity;  /* the summary behind ir_func_pure; 0: not known */
 };
 
-/* What an OPEN function asks for: a text in the language, in which m is the module; of a `split`, which
-   of both. */
+/* What an OPEN function asks for: a text in the language, in which m is the module; of a `split`,
+   which of both. */
 typedef struct IrRequest {
     const char *symbol, *module, *text;
     bool forward, reverse;
@@ -248,7 +256,7 @@ IrType ir_type_with_lanes(IrModule *module, IrType type, uint32_t lanes);
 IrType ir_str(IrModule *module);
 IrType ir_tape(IrModule *module);
 IrType ir_acc(IrModule *module, IrType of);
-bool ir_is_float(IrType type);  /* scalar, array or accumulator of f32, f64 */
+bool ir_is_float(IrType type); /* scalar, array or accumulator of f32, f64 */
 /* May a mask of IrDeriv have it: float scalars and arrays, tapes (whose tangents are tapes). */
 bool ir_can_be_active(IrType type);
 bool ir_is_scalar(IrType type, IrScalar scalar);
@@ -318,12 +326,12 @@ void ir_captures(const IrRegion *region, void (*visit)(IrValue *value, void *dat
 void ir_replace(IrValue *old, IrValue *new_value);
 IrValue *ir_resolve(IrValue *value);
 void ir_settle(IrFunc *func);
-/* Makes one operation of each product and sum of floats, but not of sums of two products (muladd.c).
-   The products stay, for other uses.  True if something changed. */
+/* Makes one operation of each product and sum of floats, but not of sums of two products
+   (muladd.c). The products stay, for other uses.  True if something changed. */
 bool ir_form_muladds(IrFunc *func);
 /* Sums that are settled are left as they are by it, and so are copies of them. */
 void ir_settle_sums(IrFunc *func, bool settled);
-void ir_remove(IrInst *inst);              /* unlinks; uses must be gone; parent becomes NULL */
+void ir_remove(IrInst *inst); /* unlinks; uses must be gone; parent becomes NULL */
 void ir_move_before(IrInst *inst, IrInst *place);
 /* Copies at the builder's place; MAP (old value to new) is read and extended.  ir_clone_body copies
    all but the final YIELD, whose operands it returns mapped (in the arena).  ir_clone_region copies

@@ -28,12 +28,10 @@ static bool is_name(char c) {
 
 static void skip_blanks(IrParser *p) {
     for (; p->at < p->end; p->at++) {
-        if (*p->at == '\n')
-            p->line++;
+        if (*p->at == '\n') p->line++;
         else if (*p->at == ';') {
             while (p->at + 1 < p->end && p->at[1] != '\n') p->at++;
-        } else if (*p->at != ' ' && *p->at != '\t' && *p->at != '\r')
-            return;
+        } else if (*p->at != ' ' && *p->at != '\t' && *p->at != '\r') return;
     }
 }
 
@@ -78,15 +76,11 @@ static void lex_string(IrParser *p) {
     strbuf_add(&text, "");
     while (ok && p->at < p->end && *p->at != '"') {
         char c = *p->at++;
-        if (c == '\\')
-            ok = decode_escape(p, &text);
-        else if (c == '\n' || c == '\0')
-            ok = false;
-        else
-            strbuf_char(&text, c);
+        if (c == '\\') ok = decode_escape(p, &text);
+        else if (c == '\n' || c == '\0') ok = false;
+        else strbuf_char(&text, c);
     }
-    if (!ok || p->at == p->end)
-        ir_parse_error(p, "a string does not end, or is malformed");
+    if (!ok || p->at == p->end) ir_parse_error(p, "a string does not end, or is malformed");
     else {
         p->at++;
         p->text = arena_strndup(p->module->arena, text.text, text.len);

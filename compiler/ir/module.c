@@ -194,8 +194,8 @@ IrFunc *ir_func_new(IrModule *module, const char *name, uint32_t nparams, const 
 /* By the base's name: ids change when functions are dropped. */
 static uint64_t deriv_key(const IrDeriv *deriv) {
     const char *name = deriv->base->name;
-    uint64_t key = hash_mix((uint64_t)deriv->mode << 32 | deriv->options,
-                            hash_bytes(name, strlen(name)));
+    uint64_t key =
+        hash_mix((uint64_t)deriv->mode << 32 | deriv->options, hash_bytes(name, strlen(name)));
     key = hash_mix(key, hash_bytes(deriv->in_active, deriv->base->nparams));
     return hash_mix(key, hash_bytes(deriv->out_active, deriv->base->nresults));
 }

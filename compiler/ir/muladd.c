@@ -1,9 +1,9 @@
 /* Products that are added are made one operation, which rounds once where the target can.
 
    This happens to a function as it is written (opt) and to a derivative as it is made (ad), before
-   anything that depends on what stands around: so a value has the same bits wherever the function is
-   called, inlined or differentiated.  While derivatives are made, the sums of what they are made from
-   are settled: a copy of them is rounded as they are.  Sums of two products stay as they are:
+   anything that depends on what stands around: so a value has the same bits wherever the function
+   is called, inlined or differentiated.  While derivatives are made, the sums of what they are made
+   from are settled: a copy of them is rounded as they are.  Sums of two products stay as they are:
    x * x - y * y is 0 where x == y, and never less. */
 #include "ir/build.h"
 #include "ir/ir.h"

@@ -29,8 +29,7 @@ static IrType parse_shape(IrParser *p) {
             int64_t dim = ir_take_punct(p, '?') ? -1 : ir_parse_int(p);
             if (rank == IR_MAX_RANK || dim < -1)
                 ir_parse_error(p, "a type has an impossible shape");
-            else
-                dims[rank++] = dim;
+            else dims[rank++] = dim;
         } while (ir_take_punct(p, ','));
         ir_expect_punct(p, ']');
     }
@@ -61,8 +60,7 @@ IrFunc *ir_parse_func_ref(IrParser *p) {
         ir_parse_error(
             p, p->token == TOKEN_FUNC ? "there is no function @%.*s" : "expected a function",
             (int)p->len, p->text);
-    else
-        ir_next(p);
+    else ir_next(p);
     return func;
 }
 
@@ -102,10 +100,8 @@ static void define(IrParser *p, IrValue *value, const char *text, size_t len) {
 }
 
 void ir_define(IrParser *p, IrValue *value) {
-    if (p->token != TOKEN_VALUE)
-        ir_parse_error(p, "expected a value");
-    else
-        define(p, value, p->text, p->len);
+    if (p->token != TOKEN_VALUE) ir_parse_error(p, "expected a value");
+    else define(p, value, p->text, p->len);
     ir_next(p);
 }
 
@@ -162,8 +158,7 @@ static void parse_ints(IrParser *p, Draft *d) {
 
 static void parse_inner(IrParser *p, Draft *d) {
     if (ir_take_word(p, "inner")) parse_list(p, d);
-    if (ir_take_word(p, "ranks"))
-        parse_ints(p, d);
+    if (ir_take_word(p, "ranks")) parse_ints(p, d);
     else
         for (uint32_t i = 0; i < d->results.len; i++) vec_push(&d->ints, 0);
 }
@@ -184,10 +179,8 @@ static double parse_float(IrParser *p, bool single) {
     bool ok = p->token == TOKEN_NUMBER, minus = ok && p->text[0] == '-';
     const char *text = p->text + minus;
     size_t len = p->len - minus;
-    if (ok && len == 3 && memcmp(text, "inf", 3) == 0)
-        x = INFINITY;
-    else if (ok && single && num_parse_float(text, len, &f))
-        x = (double)f;
+    if (ok && len == 3 && memcmp(text, "inf", 3) == 0) x = INFINITY;
+    else if (ok && single && num_parse_float(text, len, &f)) x = (double)f;
     else if (!ok || single || !num_parse_double(text, len, &x))
         ir_parse_error(p, "expected a number");
     ir_next(p);
@@ -198,10 +191,8 @@ static void parse_const(IrParser *p, Draft *d) {
     IrType type = d->results.len ? d->results.at[0].type : ir_scalar(p->module, IR_I64);
     if (type->kind == IR_T_SCALAR && ir_scalar_float(type->scalar))
         d->inst.fimm = parse_float(p, ir_scalar_base(type->scalar) == IR_F32);
-    else if (ir_take_word(p, "true"))
-        d->inst.imm = 1;
-    else if (!ir_take_word(p, "false"))
-        d->inst.imm = ir_parse_int(p);
+    else if (ir_take_word(p, "true")) d->inst.imm = 1;
+    else if (!ir_take_word(p, "false")) d->inst.imm = ir_parse_int(p);
 }
 
 static void parse_math(IrParser *p, Draft *d) {
@@ -373,10 +364,8 @@ static void parse_inst(IrParser *p, IrRegion *region) {
 void ir_parse_region(IrParser *p, IrRegion *region) {
     if (++p->depth > MAX_DEPTH) ir_parse_error(p, "regions are nested too deeply");
     while (!p->message && !ir_at_punct(p, '}')) {
-        if (p->token == TOKEN_END)
-            ir_parse_error(p, "expected '}'");
-        else
-            parse_inst(p, region);
+        if (p->token == TOKEN_END) ir_parse_error(p, "expected '}'");
+        else parse_inst(p, region);
     }
     p->depth--;
     ir_next(p);

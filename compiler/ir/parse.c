@@ -224,10 +224,8 @@ bool ir_parse(IrModule *module, const char *text, size_t len, const char **messa
     scan(&p, &items);
     for (uint32_t i = 0; i < items.len && !p.message; i++) {
         jump(&p, items.at[i].at, items.at[i].line);
-        if (items.at[i].func)
-            parse_func(&p, &items.at[i]);
-        else
-            parse_math_rule(&p);
+        if (items.at[i].func) parse_func(&p, &items.at[i]);
+        else parse_math_rule(&p);
     }
     vec_free(&items);
     vec_free(&p.unnumbered);

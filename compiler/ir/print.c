@@ -42,10 +42,8 @@ static void print_func_name(StrBuf *out, const IrFunc *func) {
     for (const char *c = func->name; *c; c++)
         plain = plain && (unsigned char)*c < 128 &&
                 (isalnum((unsigned char)*c) || *c == '_' || *c == '.' || *c == '$');
-    if (plain)
-        strbuf_add(out, func->name);
-    else
-        strbuf_json(out, func->name, strlen(func->name));
+    if (plain) strbuf_add(out, func->name);
+    else strbuf_json(out, func->name, strlen(func->name));
 }
 
 static void print_shape(StrBuf *out, IrType type) {
@@ -53,10 +51,8 @@ static void print_shape(StrBuf *out, IrType type) {
         strbuf_char(out, '[');
         for (uint32_t k = 0; k < type->rank; k++) {
             if (k) strbuf_add(out, ", ");
-            if (type->dims[k] < 0)
-                strbuf_char(out, '?');
-            else
-                strbuf_printf(out, "%" PRId64, type->dims[k]);
+            if (type->dims[k] < 0) strbuf_char(out, '?');
+            else strbuf_printf(out, "%" PRId64, type->dims[k]);
         }
         strbuf_char(out, ']');
     }
@@ -94,8 +90,7 @@ static void print_float(StrBuf *out, double x) {
     memcpy(&bits, &x, sizeof bits);
     if (isnan(x) && bits != UINT64_C(0x7ff8000000000000))
         strbuf_printf(out, "bits 0x%" PRIx64, bits);
-    else
-        strbuf_double(out, x);
+    else strbuf_double(out, x);
 }
 
 /* The shortest decimal that reads back as this float. */
@@ -115,24 +110,18 @@ static void print_single(StrBuf *out, double x) {
 }
 
 void ir_print_real(StrBuf *out, IrScalar scalar, double x) {
-    if (ir_scalar_base(scalar) == IR_F32)
-        print_single(out, x);
-    else
-        print_float(out, x);
+    if (ir_scalar_base(scalar) == IR_F32) print_single(out, x);
+    else print_float(out, x);
 }
 
 static void print_const(StrBuf *out, const IrInst *inst) {
     IrType type = inst->nresults ? inst->results[0]->type : NULL;
-    if (!type || type->kind != IR_T_SCALAR)
-        strbuf_printf(out, "%" PRId64, inst->imm);
-    else if (ir_scalar_float(type->scalar))
-        ir_print_real(out, type->scalar, inst->fimm);
+    if (!type || type->kind != IR_T_SCALAR) strbuf_printf(out, "%" PRId64, inst->imm);
+    else if (ir_scalar_float(type->scalar)) ir_print_real(out, type->scalar, inst->fimm);
     else if (ir_scalar_base(type->scalar) == IR_BOOL && (inst->imm == 0 || inst->imm == 1))
         strbuf_add(out, inst->imm ? "true" : "false");
-    else if (type->scalar == IR_U64)
-        strbuf_printf(out, "%" PRIu64, (uint64_t)inst->imm);
-    else
-        strbuf_printf(out, "%" PRId64, inst->imm);
+    else if (type->scalar == IR_U64) strbuf_printf(out, "%" PRIu64, (uint64_t)inst->imm);
+    else strbuf_printf(out, "%" PRId64, inst->imm);
 }
 
 /* ---- instructions ---- */
@@ -183,10 +172,8 @@ static void print_inner(Cursor *c) {
 }
 
 static void print_text(StrBuf *out, const char *text) {
-    if (text)
-        strbuf_json(out, text, strlen(text));
-    else
-        strbuf_add(out, "none");
+    if (text) strbuf_json(out, text, strlen(text));
+    else strbuf_add(out, "none");
 }
 
 static void print_flag_words(Cursor *c, char part) {

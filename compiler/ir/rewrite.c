@@ -38,14 +38,10 @@ void ir_settle(IrFunc *func) {
 static void unlink_inst(IrInst *inst) {
     IrRegion *region = inst->parent;
     CHECK_INTERNAL(region);
-    if (inst->prev)
-        inst->prev->next = inst->next;
-    else
-        region->first = inst->next;
-    if (inst->next)
-        inst->next->prev = inst->prev;
-    else
-        region->last = inst->prev;
+    if (inst->prev) inst->prev->next = inst->next;
+    else region->first = inst->next;
+    if (inst->next) inst->next->prev = inst->prev;
+    else region->last = inst->prev;
 }
 
 void ir_remove(IrInst *inst) {

@@ -182,9 +182,8 @@ static bool lanes_fit(Verifier *v, const IrInst *inst) {
 
 /* Is TYPE, but for its lanes, the scalar type WANTED? */
 static bool is_like(Verifier *v, IrType type, IrType wanted) {
-    return type->kind == IR_T_SCALAR &&
-           ir_scalar(v->module, ir_scalar_base(type->scalar)) ==
-               ir_scalar(v->module, ir_scalar_base(wanted->scalar));
+    return type->kind == IR_T_SCALAR && ir_scalar(v->module, ir_scalar_base(type->scalar)) ==
+                                            ir_scalar(v->module, ir_scalar_base(wanted->scalar));
 }
 
 /* N operands of one type out of CLASSES, but for lanes; the result is like them, or a bool. */
@@ -252,8 +251,7 @@ static bool verify_lane(Verifier *v, const IrInst *inst) {
            operand_class(v, inst, 0, is_sum ? FLOATS : BOOLS | FLOATS) &&
            ir_need(v, inst, is_lanes(type_of(inst, 0)), "operand 0 has no lanes") &&
            (is_sum || operand_is(v, inst, 1, IR_I64)) &&
-           result_fits(v, inst, 0,
-                       ir_scalar(v->module, ir_scalar_base(type_of(inst, 0)->scalar)));
+           result_fits(v, inst, 0, ir_scalar(v->module, ir_scalar_base(type_of(inst, 0)->scalar)));
 }
 
 static bool verify_math(Verifier *v, const IrInst *inst) {
@@ -558,8 +556,8 @@ static bool can_be_added(Verifier *v, const IrInst *inst) {
     uint32_t n = is_push ? inst->noperands : inst->op == IR_TAPE_POP ? inst->nresults : 0;
     for (uint32_t i = 1; i < n && (inst->flags & IR_TAPE_TYPED); i++) {
         IrType type = is_push ? type_of(inst, i) : inst->results[i]->type;
-        if (!ir_need(v, inst, ir_is_float(type) || type->kind == IR_T_TAPE,
-                     "value %u is no float", i))
+        if (!ir_need(v, inst, ir_is_float(type) || type->kind == IR_T_TAPE, "value %u is no float",
+                     i))
             return false;
     }
     return true;

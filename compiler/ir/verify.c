@@ -156,8 +156,7 @@ static bool check_reverse_rule(Verifier *v, const IrFunc *func) {
                    "its augmented form does not fit it") &&
            ir_need(v, NULL, reverse->nparams == wanted,
                    "its reverse rule has %u parameters, not %u", reverse->nparams, wanted) &&
-           ir_need(v, NULL,
-                   reverse->nresults == count_active(func->rule_active, func->nparams),
+           ir_need(v, NULL, reverse->nresults == count_active(func->rule_active, func->nparams),
                    "its reverse rule has %u results", reverse->nresults);
 }
 

@@ -23,7 +23,8 @@ typedef struct Signature {
     Map sizes;       /* id of a size variable -> leaf + 1 */
     Map base;        /* the same -> any: sizes of what a derivative is of */
     VEC(Size) extra; /* sizes that are passed for results only: parameters behind the INNER's own */
-    bool *pairs_in, *pairs_out; /* parameters, results of INNER that come with the next in one array */
+    bool *pairs_in,
+        *pairs_out; /* parameters, results of INNER that come with the next in one array */
     bool pairs, failed;
 } Signature;
 
@@ -316,10 +317,10 @@ static void add_arg(void *data, CArg arg) {
 static void add_size(void *data, const char *name, Size size, int32_t offset) {
     Adding *a = data;
     Signature *s = a->s;
-    bool known = size->kind != SIZE_VAR || map_has(&s->sizes, key_of(size)) ||
-                 is_param(s->inst, size);
-    /* A result's size that nothing else gives is an error, told of its arrays, unless a forward pass
-       knew it. */
+    bool known =
+        size->kind != SIZE_VAR || map_has(&s->sizes, key_of(size)) || is_param(s->inst, size);
+    /* A result's size that nothing else gives is an error, told of its arrays, unless a forward
+       pass knew it. */
     if (!known && (a->param >= 0 || map_has(&s->base, key_of(size)))) {
         define_size(s, name, size, offset);
         return;
@@ -368,14 +369,12 @@ static void add_param_leaf(void *data, CLeaf leaf) {
              : own->kind == IR_T_ARRAY ? IR_C_ARRAY
              : own->kind == IR_T_STR   ? IR_C_STR
                                        : IR_C_SCALAR;
-    if (own->kind == IR_T_TAPE)
-        p.tape = tape_kind_of_param(s->lw, s->inst, a->at, a->tapes++);
+    if (own->kind == IR_T_TAPE) p.tape = tape_kind_of_param(s->lw, s->inst, a->at, a->tapes++);
     if (own->kind == IR_T_STR && a->written) fail(s, "a string that is written,", leaf.name);
     /* What a view shows may have to be gathered, and that is gone when the call ends. */
     p.kept = p.kind == IR_C_ARRAY && !p.view && is_kept(s->inst, a->at);
     Size size = param_size(s->inst, a->at);
-    if (size)
-        map_set(&s->sizes, key_of(size), (void *)(uintptr_t)(s->params.len + 1));
+    if (size) map_set(&s->sizes, key_of(size), (void *)(uintptr_t)(s->params.len + 1));
     if (s->args.at[s->args.len - 1].kind == IR_ARG_LEAF) s->args.at[s->args.len - 1].role = p.role;
     push_leaf(s, p, (Source){.leaf = own});
 }
@@ -387,8 +386,8 @@ static void add_params(Signature *s) {
     for (uint32_t i = 0; i < inst->nparams; i++) {
         const Local *local = inst->params[i];
         const Shape *shape = shape_of(s->lw, local->type);
-        Adding adding = {s, shape, param_role(s, inst, i), param, local->mut ? result : -1,
-                         local->mut, i, 0};
+        Adding adding = {
+            s, shape, param_role(s, inst, i), param, local->mut ? result : -1, local->mut, i, 0};
         c_walk(s->lw, local->type, param_name(s, inst, i), is_strided(inst, i), &visit, &adding);
         param += (int32_t)shape->n;
         if (local->mut) result += (int32_t)shape->n;
@@ -407,9 +406,10 @@ static void add_result_leaf(void *data, CLeaf leaf) {
     }
     if (own->kind == IR_T_STR && !s->failed) {
         s->failed = true;
-        diag_report(s->lw->diags, DIAG_EXPORT_SIZE, s->root->span,
-                    "'%s' cannot be exported: its result '%s' is a text, whose length C cannot know",
-                    s->root->name, leaf.name);
+        diag_report(
+            s->lw->diags, DIAG_EXPORT_SIZE, s->root->span,
+            "'%s' cannot be exported: its result '%s' is a text, whose length C cannot know",
+            s->root->name, leaf.name);
     }
     if (s->args.at[s->args.len - 1].kind == IR_ARG_LEAF) s->args.at[s->args.len - 1].role = p.role;
     push_leaf(s, p, (Source){.leaf = own});
@@ -500,11 +500,11 @@ static void check_results(Signature *s, Fn *f, IrValue *const *results, IrValue 
             for (uint32_t e = 0; e < s->extra.len; e++) {
                 if (shape->leaf[i].dims[k] != s->extra.at[e]) continue;
                 IrValue *pair[] = {extra[e], irb_dim(&f->b, results[i], k)};
-                emit_check(f, irb_binary(&f->b, IR_EQ, pair[0], pair[1]), LOWER_ERROR_SIZE,
-                           module_text(s->lw, "%s is {0}, but was {1} in the forward pass",
-                                       s->extra.at[e]->name ? s->extra.at[e]->name->text
-                                                            : "a size"),
-                           2, pair);
+                emit_check(
+                    f, irb_binary(&f->b, IR_EQ, pair[0], pair[1]), LOWER_ERROR_SIZE,
+                    module_text(s->lw, "%s is {0}, but was {1} in the forward pass",
+                                s->extra.at[e]->name ? s->extra.at[e]->name->text : "a size"),
+                    2, pair);
             }
 }
 
@@ -582,8 +582,7 @@ static IrFunc *make_entry(Signature *s) {
         names[nparams] = "size";
         params[nparams++] = ir_scalar(lw->module, IR_I64);
     }
-    IrFunc *func =
-        ir_func_new(lw->module, "entry", nparams, params, names, nresults, results);
+    IrFunc *func = ir_func_new(lw->module, "entry", nparams, params, names, nresults, results);
     Fn *f = fn_open(lw, s->inst, func);
     f->b.pos = s->inst->span.begin;
     IrValue **given = func->body->params;
@@ -598,8 +597,7 @@ static IrFunc *make_entry(Signature *s) {
     check_results(s, f, call->results, given + nparams - s->extra.len);
     IrValue **give = ARENA_ARRAY(lw->arena, IrValue *, nresults + 1);
     for (uint32_t i = inner->nresults; i-- > 0;)
-        if (s->pairs_out[i])
-            give[out[i]] = make_pairs(f, call->results[i], call->results[i + 1]);
+        if (s->pairs_out[i]) give[out[i]] = make_pairs(f, call->results[i], call->results[i + 1]);
         else give[out[i]] = call->results[i];
     irb_yield(&f->b, nresults, give);
     fn_close(f);

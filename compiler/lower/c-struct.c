@@ -1,4 +1,5 @@
-/* What C passes for a value of a type: its arguments, the structs among them, and the leaves in them.
+/* What C passes for a value of a type: its arguments, the structs among them, and the leaves in
+   them.
 
    A struct that stands by itself is a C struct: its sizes, then its fields; one in a field is in it
    whole.  A tuple is its parts, and so is a struct in an array: an array for each component. */
@@ -217,8 +218,7 @@ static void walk_leaves(Walk *w, Type type, const char *name) {
     }
     bool complex = type_is_complex(type);
     for (uint32_t i = 0, n = shape_count(w->lw, element); i < n; i++) {
-        const char *own =
-            complex ? module_text(w->lw, i % 2 ? "%s_im" : "%s_re", name) : name;
+        const char *own = complex ? module_text(w->lw, i % 2 ? "%s_im" : "%s_re", name) : name;
         w->visit->arg(w->data, (CArg){IR_ARG_LEAF, own, NULL});
         give(w, own, false, false, -1);
     }

@@ -8,9 +8,9 @@
 
    A request of width N speaks of blocks with N in front.  The derivative inside has values with
    lanes, which stand innermost: the block's lanes are put side by side on the way in and taken
-   apart on the way out.  Their number is a power of two, which is what vectors of the machine are made
-   for; where N is larger than LANES_AT_ONCE, there are several groups of so many.  Lanes beyond N
-   are the last lane once more. */
+   apart on the way out.  Their number is a power of two, which is what vectors of the machine are
+   made for; where N is larger than LANES_AT_ONCE, there are several groups of so many.  Lanes
+   beyond N are the last lane once more. */
 #include "lower/internal.h"
 
 #include <string.h>
@@ -76,8 +76,8 @@ void deriv_mark_seed(Lower *lw, Type type, uint8_t act, bool *marks, uint32_t *a
         for (uint32_t k = 0; k < element->nparts; k++) {
             uint8_t own = element->parts[k].act;
             bool whole = type->kind == TYPE_ARRAY;
-            deriv_mark_seed(lw, element->parts[k].type, own && !whole ? (uint8_t)(own - 1) : ACT_ACTIVE,
-                      marks, at);
+            deriv_mark_seed(lw, element->parts[k].type,
+                            own && !whole ? (uint8_t)(own - 1) : ACT_ACTIVE, marks, at);
         }
         return;
     }
@@ -507,8 +507,8 @@ static void take_sizes(Deriv *d) {
     for (uint32_t i = 0; i < d->spec->nparams; i++) {
         if (d->spec->params[i].role != ROLE_TAPE) continue;
         Vals below = vals_new(d->f->lw, 1);
-        below.at[0] = tape_take_sizes(d->f, d->base, d->slots[i].at[0],
-                                      slot_value(d, ROLE_SEED, 0), d->spec->width > 0, d->in_seed);
+        below.at[0] = tape_take_sizes(d->f, d->base, d->slots[i].at[0], slot_value(d, ROLE_SEED, 0),
+                                      d->spec->width > 0, d->in_seed);
         d->slots[i] = below;
     }
 }

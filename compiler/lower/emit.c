@@ -99,8 +99,7 @@ Vals emit_stop(Fn *f, Vals vals) {
     for (uint32_t i = 0; i < out.n; i++) {
         IrType type = out.at[i]->type;
         if (out.at[i]->def && out.at[i]->def->op == IR_STOP) continue;
-        if (ir_is_float(type) || type->kind == IR_T_TAPE)
-            out.at[i] = irb_stop(&f->b, out.at[i]);
+        if (ir_is_float(type) || type->kind == IR_T_TAPE) out.at[i] = irb_stop(&f->b, out.at[i]);
     }
     return out;
 }

@@ -36,8 +36,8 @@ static void export_c(Lower *lw, const Root *root) {
     export->name =
         module_text(lw, "%s%s", lw->options->prefix ? lw->options->prefix : "", root->name);
     bool open = root->instance->deriv && root->instance->deriv->open;
-    export->func = open ? export_entry(lw, root->instance, export->name)
-                        : lower_func(lw, root->instance);
+    export->func =
+        open ? export_entry(lw, root->instance, export->name) : lower_func(lw, root->instance);
     if (c_signature(lw, root, export)) export_put(lw, root, export);
 }
 
@@ -55,8 +55,8 @@ static void check_dim(Fn *f, const Instance *inst, uint32_t p, IrValue *x, uint3
 
 IrFunc *export_entry(Lower *lw, const Instance *inst, const char *name) {
     IrFunc *inner = lower_func(lw, inst);
-    IrFunc *func = ir_func_new(lw->module, name, inner->nparams, inner->params,
-                               inner->param_names, inner->nresults, inner->results);
+    IrFunc *func = ir_func_new(lw->module, name, inner->nparams, inner->params, inner->param_names,
+                               inner->nresults, inner->results);
     Fn *f = fn_open(lw, inst, func);
     uint32_t at = 0;
     f->b.pos = inst->span.begin;

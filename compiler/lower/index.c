@@ -3,8 +3,8 @@
 
 /* ---- evaluation and checks ---- */
 
-/* LO <= HI <= DIM, or downwards -1 <= HI <= LO < DIM: a slice that ends where it starts is empty, one
-   that ends before is a mistake.  DOWN: a bool, NULL where the step is known to be positive. */
+/* LO <= HI <= DIM, or downwards -1 <= HI <= LO < DIM: a slice that ends where it starts is empty,
+   one that ends before is a mistake.  DOWN: a bool, NULL where the step is known to be positive. */
 static void check_range(Fn *f, IrValue *lo, IrValue *hi, IrValue *dim, IrValue *down,
                         const char *name) {
     IrValue *zero = emit_int(f, 0), *args[] = {lo, hi, dim};
@@ -17,8 +17,8 @@ static void check_range(Fn *f, IrValue *lo, IrValue *hi, IrValue *dim, IrValue *
     IrValue *ok = from_zero ? emit_bool(f, true) : emit_binary(f, IR_GE, lo, zero);
     if (!to_end) ok = emit_and(f, ok, emit_binary(f, IR_LE, hi, dim));
     if (down) {
-        IrValue *below = emit_and(f, emit_binary(f, IR_LT, lo, dim),
-                                  emit_binary(f, IR_GE, hi, emit_int(f, -1)));
+        IrValue *below =
+            emit_and(f, emit_binary(f, IR_LT, lo, dim), emit_binary(f, IR_GE, hi, emit_int(f, -1)));
         ok = irb_select(&f->b, down, below, ok);
         order = irb_select(&f->b, down, emit_binary(f, IR_LE, hi, lo), order);
     }

@@ -64,9 +64,9 @@ typedef struct Lower {
     const Sources *sources;
     Diags *diags;
     const LowerOptions *options;
-    Map funcs;  /* Instance * -> IrFunc * */
-    Map shapes; /* Type -> Shape * */
-    Map flows;  /* Tree * -> FlowInfo, see flow.c */
+    Map funcs;     /* Instance * -> IrFunc * */
+    Map shapes;    /* Type -> Shape * */
+    Map flows;     /* Tree * -> FlowInfo, see flow.c */
     Map c_structs; /* StructDecl * -> IrCStruct *, see c-struct.c */
     VEC(Instance *) pending;
     VEC(Open) open;

@@ -113,8 +113,8 @@ static void add_atomically(Fn *f, const Tree *t, Place *place, Vals value) {
         lower_unsupported(f, t->span, "`atomic_add` to this place on a device");
         return;
     }
-    IrInst *call = irb_runtime(&f->b, "adl__device_atomic_add", step->nsubs + 2, args, 1,
-                               &now.at[0]->type);
+    IrInst *call =
+        irb_runtime(&f->b, "adl__device_atomic_add", step->nsubs + 2, args, 1, &now.at[0]->type);
     env_set(f, place->slot, vals_one(f->lw, call->results[0]));
 }
 

@@ -28,8 +28,7 @@ static void add_covered(Lower *lw, Types *types, const Instance *of) {
 static void add_results(Lower *lw, Types *types, const Instance *of, bool floats_only) {
     add_types(types, shape_of(lw, of->result), floats_only);
     for (uint32_t i = 0; i < of->nparams; i++)
-        if (of->params[i]->mut)
-            add_types(types, shape_of(lw, of->params[i]->type), floats_only);
+        if (of->params[i]->mut) add_types(types, shape_of(lw, of->params[i]->type), floats_only);
 }
 
 /* Of the tuple that `augmented` returns. */
@@ -76,10 +75,10 @@ IrFunc *rule_func(Lower *lw, const Instance *rule, const char *name) {
 typedef struct Body {
     Fn *f;
     const Instance *rule, *of;
-    Vals *primal;  /* by parameter of the function */
-    Vals *linear;  /* tangents or cotangents of it: floats only; n is 0 where there are none */
+    Vals *primal; /* by parameter of the function */
+    Vals *linear; /* tangents or cotangents of it: floats only; n is 0 where there are none */
     Vals saved, result, *finals;
-    Vals seed;     /* cotangents of the result: floats only */
+    Vals seed; /* cotangents of the result: floats only */
 } Body;
 
 static Vals take(const Body *b, uint32_t *at, uint32_t n) {

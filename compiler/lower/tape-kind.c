@@ -1,6 +1,6 @@
-/* A number for what a tape is of, so that a C program cannot bring back another one: the function with
-   its types, activities and options, and which of the derivatives of a tape it is.  It depends on the
-   source alone, so that parts that were compiled apart agree. */
+/* A number for what a tape is of, so that a C program cannot bring back another one: the function
+   with its types, activities and options, and which of the derivatives of a tape it is.  It depends
+   on the source alone, so that parts that were compiled apart agree. */
 #include "lower/internal.h"
 
 #include <string.h>
@@ -38,7 +38,8 @@ static void add_function(StrBuf *out, const Lower *lw, const Instance *inst) {
     add_function(out, lw, base);
 }
 
-/* ---- which derivative of a tape: a bit for each operator that made it a tangent or cotangent ---- */
+/* ---- which derivative of a tape: a bit for each operator that made it a tangent or cotangent ----
+ */
 
 static uint32_t count_tapes(Type type) {
     uint32_t n = type->kind == TYPE_TAPE;

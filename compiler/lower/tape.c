@@ -1,6 +1,6 @@
-/* Sizes on tapes.  A reverse pass does not get the primal arguments, so the forward pass puts the sizes
-   of the base's parameters and results on top of its tape; the reverse pass takes them off and checks
-   what it is given against them. */
+/* Sizes on tapes.  A reverse pass does not get the primal arguments, so the forward pass puts the
+   sizes of the base's parameters and results on top of its tape; the reverse pass takes them off
+   and checks what it is given against them. */
 #include "lower/internal.h"
 
 typedef VEC(Size) SizeList;
@@ -23,9 +23,9 @@ static uint32_t leaf_rank(const IrValue *value) {
     return value->type->kind == IR_T_ARRAY ? value->type->rank : 0;
 }
 
-/* Above the sizes lies a 1.  Being a constant it has tangents and cotangents of 0: so the tangent of a
-   tape, which has the same type, is known if it is pulled as a tape of values, on which branches and
-   counts would be decided. */
+/* Above the sizes lies a 1.  Being a constant it has tangents and cotangents of 0: so the tangent
+   of a tape, which has the same type, is known if it is pulled as a tape of values, on which
+   branches and counts would be decided. */
 static IrValue *put_seal(Fn *f, IrValue *tape) {
     IrValue *seal = irb_scalar_const(&f->b, IR_F64, 0, 1.0);
     return irb_tape_push(&f->b, tape, 1, &seal);

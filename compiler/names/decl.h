@@ -13,8 +13,8 @@ enum { KERNEL_RANK = 3 }; /* dimensions of a launch */
 typedef struct FnDecl {
     Sym name;
     Module *module;
-    AstFn *ast; /* NULL for an extern */
-    AstFn *written; /* as it stands in the source: AST, but for a kernel (names/kernel.c) */
+    AstFn *ast;        /* NULL for an extern */
+    AstFn *written;    /* as it stands in the source: AST, but for a kernel (names/kernel.c) */
     uint32_t nindices; /* of a kernel; 0: a function */
     AstExtern *ext;
     struct RuleDecl *rule; /* a `derivative` for it, or NULL */
@@ -25,8 +25,8 @@ typedef struct FnDecl {
 typedef struct RuleDecl {
     AstDerivative *ast;
     Module *module;
-    FnDecl *fn;   /* or a row of math.def: */
-    int32_t math; /* -1: none */
+    FnDecl *fn;            /* or a row of math.def: */
+    int32_t math;          /* -1: none */
     bool attached, failed; /* failed: it does not fit its function, which was reported */
 } RuleDecl;
 

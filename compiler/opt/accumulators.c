@@ -1,11 +1,11 @@
 /* Accumulation whose targets are known.  What transposition makes of a read x[i] is an accumulator
-   that is added to at [i]; where each cell is met once, that is a map, and where all additions go to
-   one number, it is a sum, which has a better order than one addition after the other.  Several
+   that is added to at [i]; where each cell is met once, that is a map, and where all additions go
+   to one number, it is a sum, which has a better order than one addition after the other.  Several
    additions to the same cell in one region are one.
 
-   Looked at are accumulators with a single ACC_ADD in a nest of BUILDs right below the WITH_ACC.  It runs
-   unconditionally, or under one IF in the innermost of them, beside zeros: then the map has them in the
-   other branch. */
+   Looked at are accumulators with a single ACC_ADD in a nest of BUILDs right below the WITH_ACC. It
+   runs unconditionally, or under one IF in the innermost of them, beside zeros: then the map has
+   them in the other branch. */
 #include "ir/build.h"
 #include "opt/adds.h"
 #include "opt/opt.h"
@@ -16,8 +16,8 @@ enum { NEST = 8 };
 typedef struct Nest {
     IrInst *build[NEST]; /* outermost first */
     uint32_t depth;
-    uint32_t indices;    /* of all levels together */
-    IrInst *branch;      /* the IF in the innermost, or NULL */
+    uint32_t indices; /* of all levels together */
+    IrInst *branch;   /* the IF in the innermost, or NULL */
 } Nest;
 
 /* The BUILDs from WITH to ADD, if there is nothing else between them but an IF round ADD. */
@@ -129,7 +129,8 @@ static IrValue *choose_value(OptContext *c, IrInst *branch, const IrRegion *side
     return regrow(c, branch, 0, NULL, value->type, -1)->results[branch->nresults];
 }
 
-/* Each level of the nest yields VALUE, or what the level below makes of it; the outermost result. */
+/* Each level of the nest yields VALUE, or what the level below makes of it; the outermost result.
+ */
 static IrValue *map_value(OptContext *c, const Nest *nest, IrValue *value) {
     for (uint32_t level = nest->depth; level-- > 0;) {
         IrInst *build = nest->build[level];

@@ -1,12 +1,13 @@
-/* Checks that are proved, and remainders that are.  Facts come from the ranges of indices, from checks
-   that were passed, and from the conditions of branches; they are forgotten at the end of the region
-   where they hold. */
+/* Checks that are proved, and remainders that are.  Facts come from the ranges of indices, from
+   checks that were passed, and from the conditions of branches; they are forgotten at the end of
+   the region where they hold. */
 #include "ir/build.h"
 #include "opt/linear.h"
 #include "opt/opt.h"
 
 static bool proved_index(const LinearFacts *facts, const IrInst *check) {
-    Linear i = opt_linear_of(facts, check->operands[0]), n = opt_linear_of(facts, check->operands[1]);
+    Linear i = opt_linear_of(facts, check->operands[0]),
+           n = opt_linear_of(facts, check->operands[1]);
     Linear above = opt_linear_add(opt_linear_add(n, -1, i), 1, opt_linear_const(-1));
     return opt_linear_nonnegative(facts, i) && opt_linear_nonnegative(facts, above);
 }
@@ -22,7 +23,8 @@ static bool proved(const LinearFacts *facts, IrValue *cond) {
     int64_t c;
     if (ir_const_int(cond, &c)) return c != 0;
     if (!def) return false;
-    if (def->op == IR_AND) return proved(facts, def->operands[0]) && proved(facts, def->operands[1]);
+    if (def->op == IR_AND)
+        return proved(facts, def->operands[0]) && proved(facts, def->operands[1]);
     if (def->op == IR_OR) return proved(facts, def->operands[0]) || proved(facts, def->operands[1]);
     if (def->noperands != 2 || !ir_is_scalar(ir_resolve(def->operands[0])->type, IR_I64))
         return false;

@@ -18,7 +18,8 @@ typedef struct Cse {
 static bool has_no_identity(const IrInst *inst) {
     const IrOpInfo *info = ir_op_info(inst->op);
     /* Each TAPE_NEW and TAPE_SUM is a tape of its own; equal pushes would share storage. */
-    if (inst->op == IR_TAPE_NEW || inst->op == IR_TAPE_PUSH || inst->op == IR_TAPE_SUM) return false;
+    if (inst->op == IR_TAPE_NEW || inst->op == IR_TAPE_PUSH || inst->op == IR_TAPE_SUM)
+        return false;
     if (inst->op == IR_CALL) return ir_removable(inst);
     return info->pure && info->regions == 0 && !info->terminator;
 }

@@ -6,8 +6,8 @@
 #include "base/bitset.h"
 
 typedef struct Marker {
-    Bitset live;              /* values by id */
-    Map insts;                /* instructions that are needed themselves */
+    Bitset live; /* values by id */
+    Map insts;   /* instructions that are needed themselves */
     VEC(const IrValue *) work;
 } Marker;
 
@@ -214,7 +214,12 @@ static void trim(OptContext *c, const Marker *m, IrInst *inst) {
     switch (inst->op) {
     case IR_LOOP: trim_loop(inst, keep); break;
     case IR_BUILD: trim_build(inst, keep); break;
-    case IR_REDUCE: if (inst->flags < IR_ARGMIN) { trim_reduce(inst, keep); break; } return;
+    case IR_REDUCE:
+        if (inst->flags < IR_ARGMIN) {
+            trim_reduce(inst, keep);
+            break;
+        }
+        return;
     case IR_IF: trim_if(inst, keep); break;
     case IR_WITH_ACC: trim_with_acc(inst, keep); break;
     default: return;

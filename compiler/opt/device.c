@@ -132,7 +132,8 @@ static void look_for(IrValue *value, void *data) {
     c->found = c->found || ir_resolve(value) == c->value;
 }
 
-/* Is V a map's that reads nothing of BASE and stands just before, so that it is made in its place? */
+/* Is V a map's that reads nothing of BASE and stands just before, so that it is made in its place?
+ */
 static bool goes_there(const IrValue *v, const IrInst *inst) {
     Capture c = {ir_resolve(inst->operands[0]), false};
     if (!v->def || v->def->op != IR_BUILD || v->def->next != inst || v->def->nresults != 1)
@@ -152,19 +153,17 @@ static void prepare_source(IrModule *module, IrInst *inst) {
     if (!is_large(v->type) || goes_there(v, inst)) return;
     irb_before(&b, inst);
     for (uint32_t k = 0; k < v->type->rank; k++) sizes[k] = irb_dim(&b, v, k);
-    IrInst *map = make_map(&b, inst, v->type->rank, sizes, ir_scalar(module, v->type->scalar),
-                           same_element);
+    IrInst *map =
+        make_map(&b, inst, v->type->rank, sizes, ir_scalar(module, v->type->scalar), same_element);
     inst->operands[inst->noperands - 1] = map->results[0];
 }
 
 /* INST, which takes elements out of an array, is a map of RANK dimensions. */
-static void prepare_result(IrModule *module, IrInst *inst, IrValue *const *sizes,
-                           Element element) {
+static void prepare_result(IrModule *module, IrInst *inst, IrValue *const *sizes, Element element) {
     IrBuilder b = {.module = module, .func = inst->parent->func};
     IrType type = inst->results[0]->type;
     irb_before(&b, inst);
-    IrInst *map =
-        make_map(&b, inst, type->rank, sizes, ir_scalar(module, type->scalar), element);
+    IrInst *map = make_map(&b, inst, type->rank, sizes, ir_scalar(module, type->scalar), element);
     map->results[0]->type = type;
     map->results[0]->name = inst->results[0]->name;
     ir_replace(inst->results[0], map->results[0]);

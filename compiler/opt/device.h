@@ -1,5 +1,6 @@
-/* Which parallel loops of a program may run on a device: the outermost ones of functions that are not
-   themselves called in parallel.  What a device's code can hold is the code generator's matter. */
+/* Which parallel loops of a program may run on a device: the outermost ones of functions that are
+   not themselves called in parallel.  What a device's code can hold is the code generator's matter.
+ */
 #ifndef ADL_OPT_DEVICE_H
 #define ADL_OPT_DEVICE_H
 
@@ -10,8 +11,8 @@ typedef struct DevicePlan {
     VEC(const IrInst *) regions;
 } DevicePlan;
 
-/* Makes maps, which can be launched, of what moves elements at the same level: parts that are assigned or
-   taken out, transposes. */
+/* Makes maps, which can be launched, of what moves elements at the same level: parts that are
+   assigned or taken out, transposes. */
 void device_prepare(IrModule *module);
 /* In ARENA, but for the list, which device_plan_free frees. */
 DevicePlan device_plan(const IrModule *module, Arena *arena);

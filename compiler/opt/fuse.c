@@ -1,8 +1,8 @@
 /* Fusion: an element of a map is computed where it is read, and the array is never stored.
 
    A BUILD is taken in if all its uses are reads of elements and this costs nothing: it is read once
-   for each of its elements (the subscripts are the indices of all the loops between it and the read),
-   or what it computes is about as cheap as a load. */
+   for each of its elements (the subscripts are the indices of all the loops between it and the
+   read), or what it computes is about as cheap as a load. */
 #include "ir/build.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
@@ -24,7 +24,8 @@ static uint32_t loop_indices(const IrInst *use, const IrRegion *region) {
     return n;
 }
 
-/* An index of a loop inside REGION, or one plus or minus something that does not change in there. */
+/* An index of a loop inside REGION, or one plus or minus something that does not change in there.
+ */
 static const IrValue *loop_index(const IrValue *i, const IrRegion *region) {
     i = ir_resolve((IrValue *)i);
     if (i->def && (i->def->op == IR_ADD || i->def->op == IR_SUB)) {

@@ -9,9 +9,9 @@ enum { SMALL_BODY = 40, LOOP_BODY = 2000, LARGE_CALLER = 20000 };
 
 typedef struct Inliner {
     OptContext *context;
-    uint32_t *size;     /* instructions, by function id */
-    uint32_t *calls;    /* call sites, by function id */
-    uint8_t *state;     /* 0 unseen, 1 on the stack, 2 done; by function id */
+    uint32_t *size;  /* instructions, by function id */
+    uint32_t *calls; /* call sites, by function id */
+    uint8_t *state;  /* 0 unseen, 1 on the stack, 2 done; by function id */
     bool *recursive;
 } Inliner;
 
@@ -28,8 +28,8 @@ static void count_inst(IrInst *inst, void *data) {
     if (inst->op == IR_CALL) in->calls[inst->func->id]++;
 }
 
-/* In the body of a map or loop the derivative of a call gives whole arrays for each argument that is
-   one, trip after trip; put in place, it adds to the elements that were read. */
+/* In the body of a map or loop the derivative of a call gives whole arrays for each argument that
+   is one, trip after trip; put in place, it adds to the elements that were read. */
 static bool arrays_in_loop(const IrInst *call) {
     bool loop = false, arrays = false;
     for (const IrRegion *r = call->parent; r->owner; r = r->owner->parent)

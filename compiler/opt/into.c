@@ -1,7 +1,7 @@
-/* Adds to an array where it stands.  A transpose adds up what reads contribute, from zero, and what a
-   shadow had before is added behind it: a = a + with_acc zeros {...}.  Where that is all that is done
-   with the sum, the accumulator begins with the array itself: no zeros, no memory for them, no second
-   pass. */
+/* Adds to an array where it stands.  A transpose adds up what reads contribute, from zero, and what
+   a shadow had before is added behind it: a = a + with_acc zeros {...}.  Where that is all that is
+   done with the sum, the accumulator begins with the array itself: no zeros, no memory for them, no
+   second pass. */
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -25,7 +25,8 @@ static bool has_sizes_of(const IrValue *x, const IrInst *map) {
 static bool is_sum(const IrInst *map, IrValue *terms[2]) {
     if (map->op != IR_BUILD || map->nresults != 1 || map->ints[0] || !map->imm) return false;
     const IrValue *value = ir_resolve(map->regions[0]->last->operands[0]);
-    if (!value->def || value->def->op != IR_ADD || value->def->parent != map->regions[0]) return false;
+    if (!value->def || value->def->op != IR_ADD || value->def->parent != map->regions[0])
+        return false;
     for (uint32_t k = 0; k < 2; k++)
         if (!(terms[k] = whole_array(map, ir_resolve(value->def->operands[k])))) return false;
     return true;

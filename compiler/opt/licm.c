@@ -1,6 +1,6 @@
-/* Loop-invariant code.  What is computed from outside values alone moves in front of the loop, map or
-   reduction, if it may be computed although the loop might not run.  An element is read early only
-   where its subscripts are proved to be in range. */
+/* Loop-invariant code.  What is computed from outside values alone moves in front of the loop, map
+   or reduction, if it may be computed although the loop might not run.  An element is read early
+   only where its subscripts are proved to be in range. */
 #include "opt/linear.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
@@ -44,7 +44,8 @@ static bool index_in_range(const Licm *m, const IrInst *inst) {
         Linear i = opt_linear_of(&m->facts, inst->operands[k]), n;
         if (!dim_form(m, x, k - 1, &n)) return false;
         Linear above = opt_linear_add(opt_linear_add(n, -1, i), 1, opt_linear_const(-1));
-        if (!opt_linear_nonnegative(&m->facts, i) || !opt_linear_nonnegative(&m->facts, above)) return false;
+        if (!opt_linear_nonnegative(&m->facts, i) || !opt_linear_nonnegative(&m->facts, above))
+            return false;
     }
     return true;
 }

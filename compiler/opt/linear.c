@@ -18,7 +18,9 @@ static void add_term(Linear *form, IrValue *atom, int64_t coef) {
     form->term[form->n++].coef = coef;
 }
 
-Linear opt_linear_const(int64_t value) { return (Linear){.constant = value}; }
+Linear opt_linear_const(int64_t value) {
+    return (Linear){.constant = value};
+}
 
 Linear opt_linear_add(Linear a, int64_t factor, Linear b) {
     int64_t product;
@@ -47,22 +49,25 @@ static Linear form_of(const LinearFacts *facts, IrValue *value, int depth) {
     if (def && depth > 0 && value->type->scalar == IR_I64) {
         if (def->op == IR_ADD || def->op == IR_SUB)
             return opt_linear_add(form_of(facts, def->operands[0], depth - 1),
-                              def->op == IR_ADD ? 1 : -1,
-                              form_of(facts, def->operands[1], depth - 1));
+                                  def->op == IR_ADD ? 1 : -1,
+                                  form_of(facts, def->operands[1], depth - 1));
         if (def->op == IR_NEG)
-            return opt_linear_add(opt_linear_const(0), -1, form_of(facts, def->operands[0], depth - 1));
+            return opt_linear_add(opt_linear_const(0), -1,
+                                  form_of(facts, def->operands[0], depth - 1));
         if (def->op == IR_MUL)
             for (int side = 0; side < 2; side++)
                 if (ir_const_int(ir_resolve(def->operands[side]), &c))
                     return opt_linear_add(opt_linear_const(0), c,
-                                      form_of(facts, def->operands[1 - side], depth - 1));
+                                          form_of(facts, def->operands[1 - side], depth - 1));
     }
     Linear form = {0};
     add_term(&form, value, 1);
     return form;
 }
 
-Linear opt_linear_of(const LinearFacts *facts, IrValue *value) { return form_of(facts, value, DEPTH); }
+Linear opt_linear_of(const LinearFacts *facts, IrValue *value) {
+    return form_of(facts, value, DEPTH);
+}
 
 /* ---- what an atom can be ---- */
 
@@ -88,7 +93,8 @@ static IrValue *index_bound(const IrValue *atom) {
     if (atom->def || !atom->region->owner) return NULL;
     const IrInst *owner = atom->region->owner;
     switch (owner->op) {
-    case IR_BUILD: case IR_REDUCE: return positive_part(owner->operands[atom->index]);
+    case IR_BUILD:
+    case IR_REDUCE: return positive_part(owner->operands[atom->index]);
     case IR_LOOP: return atom->index == 0 ? positive_part(owner->operands[0]) : NULL;
     default: return NULL;
     }
@@ -125,7 +131,10 @@ static bool never_negative(const LinearFacts *facts, IrValue *atom) {
     case IR_MAX:
         return never_negative(facts, representative(facts, def->operands[0])) ||
                never_negative(facts, representative(facts, def->operands[1]));
-    case IR_MIN: case IR_DIV: case IR_MUL: case IR_ADD:
+    case IR_MIN:
+    case IR_DIV:
+    case IR_MUL:
+    case IR_ADD:
         return never_negative(facts, representative(facts, def->operands[0])) &&
                never_negative(facts, representative(facts, def->operands[1]));
     default: return false;
@@ -156,8 +165,9 @@ static bool prove_term(const LinearFacts *facts, Linear form, uint32_t k, int de
     }
     if (!def) return false;
     if (def->op == IR_MOD && never_negative(facts, representative(facts, def->operands[1]))) {
-        Linear limit = upper ? opt_linear_add(opt_linear_of(facts, def->operands[1]), 1, opt_linear_const(-1))
-                             : opt_linear_const(0);
+        Linear limit =
+            upper ? opt_linear_add(opt_linear_of(facts, def->operands[1]), 1, opt_linear_const(-1))
+                  : opt_linear_const(0);
         return prove_with(facts, form, k, limit, depth, use_facts);
     }
     int64_t least, greatest;
@@ -166,13 +176,16 @@ static bool prove_term(const LinearFacts *facts, Linear form, uint32_t k, int de
                           use_facts);
     if (def->op == (upper ? IR_MIN : IR_MAX))
         for (int side = 0; side < 2; side++)
-            if (prove_with(facts, form, k, opt_linear_of(facts, def->operands[side]), depth, use_facts))
+            if (prove_with(facts, form, k, opt_linear_of(facts, def->operands[side]), depth,
+                           use_facts))
                 return true;
     if (def->op == (upper ? IR_MAX : IR_MIN))
-        return prove_with(facts, form, k, opt_linear_of(facts, def->operands[0]), depth, use_facts) &&
+        return prove_with(facts, form, k, opt_linear_of(facts, def->operands[0]), depth,
+                          use_facts) &&
                prove_with(facts, form, k, opt_linear_of(facts, def->operands[1]), depth, use_facts);
     if (def->op == IR_SELECT)
-        return prove_with(facts, form, k, opt_linear_of(facts, def->operands[1]), depth, use_facts) &&
+        return prove_with(facts, form, k, opt_linear_of(facts, def->operands[1]), depth,
+                          use_facts) &&
                prove_with(facts, form, k, opt_linear_of(facts, def->operands[2]), depth, use_facts);
     return false;
 }
@@ -192,7 +205,8 @@ static bool prove(const LinearFacts *facts, Linear form, int depth, bool use_fac
     if (!use_facts) return false;
     uint32_t tried = 0;
     for (uint32_t k = facts->forms.len; k-- > 0 && tried < FACTS_TRIED; tried++)
-        if (prove(facts, opt_linear_add(form, -1, facts->forms.at[k]), depth - 4, false)) return true;
+        if (prove(facts, opt_linear_add(form, -1, facts->forms.at[k]), depth - 4, false))
+            return true;
     return false;
 }
 
@@ -245,8 +259,12 @@ void opt_linear_assume(LinearFacts *facts, IrValue *cond, bool holds) {
     if (def->noperands != 2 || !ir_is_scalar(ir_resolve(def->operands[0])->type, IR_I64)) return;
     IrValue *a = ir_resolve(def->operands[0]), *b = ir_resolve(def->operands[1]);
     switch (def->op) {
-    case IR_EQ: if (holds) assume_equal(facts, a, b); break;
-    case IR_NE: if (!holds) assume_equal(facts, a, b); break;
+    case IR_EQ:
+        if (holds) assume_equal(facts, a, b);
+        break;
+    case IR_NE:
+        if (!holds) assume_equal(facts, a, b);
+        break;
     case IR_LT: holds ? assume_less(facts, a, b, 1) : assume_less(facts, b, a, 0); break;
     case IR_LE: holds ? assume_less(facts, a, b, 0) : assume_less(facts, b, a, 1); break;
     case IR_GT: holds ? assume_less(facts, b, a, 1) : assume_less(facts, a, b, 0); break;

@@ -1,5 +1,5 @@
-/* Integers as linear forms, and proofs that a form is not negative: what checks of indices and sizes
-   need.  A form is a constant plus coefficients times values ("atoms"). */
+/* Integers as linear forms, and proofs that a form is not negative: what checks of indices and
+   sizes need.  A form is a constant plus coefficients times values ("atoms"). */
 #ifndef ADL_OPT_LINEAR_H
 #define ADL_OPT_LINEAR_H
 

@@ -1,5 +1,5 @@
-/* The order of the passes.  Derivatives are made from simplified, fused code; what they leave behind
-   goes through the same passes again. */
+/* The order of the passes.  Derivatives are made from simplified, fused code; what they leave
+   behind goes through the same passes again. */
 #include "opt/opt.h"
 
 #include <string.h>
@@ -28,7 +28,9 @@ static const char *const names[] = {
 #undef FUNC
 #undef MODULE
 
-const char *const *opt_pass_names(void) { return names; }
+const char *const *opt_pass_names(void) {
+    return names;
+}
 
 static const PassRow *find(const char *name) {
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
@@ -38,8 +40,8 @@ static const PassRow *find(const char *name) {
 
 /* True if something changed. */
 static bool run(IrModule *module, const PassRow *row, bool after_ad, int level) {
-    OptContext c = {.module = module, .scratch = arena_new(), .after_ad = after_ad,
-                    .marked_only = level == 0};
+    OptContext c = {
+        .module = module, .scratch = arena_new(), .after_ad = after_ad, .marked_only = level == 0};
     if (row->scope == SCOPE_MODULE) row->run(&c);
     else
         for (uint32_t k = 0; k < module->funcs.len; k++) {
@@ -89,8 +91,8 @@ void opt_before_ad(IrModule *module, int level, const OptHooks *hooks) {
         pass(&s, "fuse");
         pass(&s, "muladd");
     }
-    /* Also without optimisation: where a branch is not taken, what only it needs must stand in it for
-       its derivative to be absent (see sink.c). */
+    /* Also without optimisation: where a branch is not taken, what only it needs must stand in it
+       for its derivative to be absent (see sink.c). */
     pass(&s, "inline");
     pass(&s, "prune");
     clean(&s);

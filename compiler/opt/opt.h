@@ -10,11 +10,11 @@
 
 typedef struct OptContext {
     IrModule *module;
-    IrFunc *func;    /* the function at hand; NULL for passes over the module */
-    Arena *scratch;  /* freed after each pass */
-    bool changed;    /* set by passes that did something */
+    IrFunc *func;     /* the function at hand; NULL for passes over the module */
+    Arena *scratch;   /* freed after each pass */
+    bool changed;     /* set by passes that did something */
     bool marked_only; /* inline: only functions that are marked for it */
-    bool after_ad;   /* no derivative is asked for any more: STOP has done its work */
+    bool after_ad;    /* no derivative is asked for any more: STOP has done its work */
 } OptContext;
 
 typedef struct OptHooks {

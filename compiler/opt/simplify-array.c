@@ -2,7 +2,9 @@
 #include "ir/build.h"
 #include "opt/simplify.h"
 
-static IrInst *maker(const IrValue *x, IrOp op) { return x->def && x->def->op == op ? x->def : NULL; }
+static IrInst *maker(const IrValue *x, IrOp op) {
+    return x->def && x->def->op == op ? x->def : NULL;
+}
 
 static bool is_const(const IrValue *x, int64_t value) {
     int64_t c;
@@ -129,7 +131,8 @@ static IrValue *simplify_slice(const IrInst *inst) {
         IrInst *dim = maker(count, IR_DIM);
         int64_t c;
         bool whole = known && ir_resolve(known) == count;
-        whole = whole || (x->type->dims[k] >= 0 && ir_const_int(count, &c) && c == x->type->dims[k]);
+        whole =
+            whole || (x->type->dims[k] >= 0 && ir_const_int(count, &c) && c == x->type->dims[k]);
         whole = whole || (dim && ir_resolve(dim->operands[0]) == x && dim->imm == (int64_t)k);
         if (!whole || !is_const(ir_resolve(inst->operands[1 + k]), 0) ||
             !is_const(ir_resolve(inst->operands[1 + 2 * rank + k]), 1))

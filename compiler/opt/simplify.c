@@ -18,8 +18,14 @@ static bool const_bits(const IrValue *value, IrBits *bits) {
 /* Functions whose result is exactly rounded or a choice, on every target. */
 static bool exact_math(const IrInst *inst) {
     switch ((IrMath)inst->imm) {
-    case IR_MATH_SQRT: case IR_MATH_FLOOR: case IR_MATH_CEIL: case IR_MATH_TRUNC:
-    case IR_MATH_ROUND: case IR_MATH_RINT: case IR_MATH_COPYSIGN: case IR_MATH_FMA: return true;
+    case IR_MATH_SQRT:
+    case IR_MATH_FLOOR:
+    case IR_MATH_CEIL:
+    case IR_MATH_TRUNC:
+    case IR_MATH_ROUND:
+    case IR_MATH_RINT:
+    case IR_MATH_COPYSIGN:
+    case IR_MATH_FMA: return true;
     default: return false;
     }
 }
@@ -121,8 +127,8 @@ static IrValue *simplify_int(IrBuilder *b, IrOp op, IrValue *x, IrValue *y) {
         if (is_int(x, 0)) return x;
         return is_int(y, 0) ? y : NULL;
     case IR_DIV: return is_int(y, 1) ? x : NULL;
-    case IR_MOD: case IR_REM:
-        return is_int(y, 1) ? irb_scalar_const(b, type, 0, 0.0) : NULL;
+    case IR_MOD:
+    case IR_REM: return is_int(y, 1) ? irb_scalar_const(b, type, 0, 0.0) : NULL;
     case IR_AND:
         if (x == y || is_int(x, 0)) return x;
         if (is_int(y, 0)) return y;
@@ -133,9 +139,14 @@ static IrValue *simplify_int(IrBuilder *b, IrOp op, IrValue *x, IrValue *y) {
         if (is_int(x, 0)) return y;
         if (type == IR_BOOL && is_int(x, 1)) return x;
         return type == IR_BOOL && is_int(y, 1) ? y : NULL;
-    case IR_MIN: case IR_MAX: return x == y ? x : NULL;
-    case IR_EQ: case IR_LE: case IR_GE: return x == y ? irb_bool(b, true) : NULL;
-    case IR_NE: case IR_LT: case IR_GT: return x == y ? irb_bool(b, false) : NULL;
+    case IR_MIN:
+    case IR_MAX: return x == y ? x : NULL;
+    case IR_EQ:
+    case IR_LE:
+    case IR_GE: return x == y ? irb_bool(b, true) : NULL;
+    case IR_NE:
+    case IR_LT:
+    case IR_GT: return x == y ? irb_bool(b, false) : NULL;
     default: return NULL;
     }
 }
@@ -157,8 +168,7 @@ static IrValue *simplify_lanes(IrBuilder *b, const IrInst *inst) {
     int64_t k;
     double f;
     if (inst->op == IR_LANE) {
-        if (ir_const_float(x, &f))
-            return irb_scalar_const(b, inst->results[0]->type->scalar, 0, f);
+        if (ir_const_float(x, &f)) return irb_scalar_const(b, inst->results[0]->type->scalar, 0, f);
         if (!x->def || x->def->op != IR_LANES) return NULL;
         if (!ir_const_int(ir_resolve(inst->operands[1]), &k)) return NULL;
         return ir_resolve(x->def->operands[k]);
@@ -202,7 +212,9 @@ static IrValue *simplify_scalar(OptContext *c, IrBuilder *b, const IrInst *inst)
                                             : simplify_int(b, inst->op, x, y);
 }
 
-static bool is_scalar_op(IrOp op) { return op > IR_CONST && op <= IR_MATH; }
+static bool is_scalar_op(IrOp op) {
+    return op > IR_CONST && op <= IR_MATH;
+}
 
 static void simplify_region(OptContext *c, IrRegion *region) {
     for (IrInst *inst = region->first, *next; inst; inst = next) {
@@ -215,8 +227,8 @@ static void simplify_region(OptContext *c, IrRegion *region) {
         }
         for (uint32_t r = 0; r < inst->nregions; r++) simplify_region(c, inst->regions[r]);
         if (inst->nresults != 1) continue;
-        IrValue *value = is_scalar_op(inst->op) ? simplify_scalar(c, &b, inst)
-                                                : opt_simplify_array(c, &b, inst);
+        IrValue *value =
+            is_scalar_op(inst->op) ? simplify_scalar(c, &b, inst) : opt_simplify_array(c, &b, inst);
         if (!value || value == inst->results[0]) continue;
         /* An identity that takes the lanes away: the other operand brought them. */
         if (value->type->scalar != inst->results[0]->type->scalar) continue;

@@ -62,7 +62,8 @@ static IrInst *place_behind_checks(const Uses *uses, const IrInst *map) {
         if (!inst) return NULL;
         bool check = inst->op == IR_CHECK || inst->op == IR_CHECK_INDEX;
         checked |= check;
-        if (!check && (inst->nresults != 1 || inst->results[0]->type->kind != IR_T_SCALAR)) return NULL;
+        if (!check && (inst->nresults != 1 || inst->results[0]->type->kind != IR_T_SCALAR))
+            return NULL;
         if (!check && !ir_removable(inst)) return NULL;
     }
     return !checked ? NULL : view ? view : user;

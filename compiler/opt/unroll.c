@@ -43,7 +43,8 @@ static bool is_map(const IrInst *inst) {
     return true;
 }
 
-/* Only what is nothing but computing: an iteration may not fail, since it would say so in another order. */
+/* Only what is nothing but computing: an iteration may not fail, since it would say so in another
+ * order. */
 static bool is_plain(const IrRegion *region) {
     for (const IrInst *inst = region->first; inst; inst = inst->next)
         if (inst->op != IR_YIELD && inst->op != IR_ACC_ADD && !ir_removable(inst)) return false;

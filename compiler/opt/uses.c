@@ -48,12 +48,25 @@ bool opt_speculatable(const IrInst *inst) {
     const IrOpInfo *info = ir_op_info(inst->op);
     if (!info->pure || info->terminator) return false;
     switch (inst->op) {
-    case IR_INDEX: case IR_SLICE: case IR_UPDATE: case IR_ASSIGN: case IR_CALL: case IR_LOOP:
-    case IR_TAPE_NEW: case IR_TAPE_PUSH: case IR_TAPE_POP: case IR_TAPE_SUM: case IR_WITH_ACC:
-    case IR_RESHAPE: case IR_ASSUME: return false;
-    case IR_DIV: case IR_MOD: case IR_REM: return divisor_known(inst);
+    case IR_INDEX:
+    case IR_SLICE:
+    case IR_UPDATE:
+    case IR_ASSIGN:
+    case IR_CALL:
+    case IR_LOOP:
+    case IR_TAPE_NEW:
+    case IR_TAPE_PUSH:
+    case IR_TAPE_POP:
+    case IR_TAPE_SUM:
+    case IR_WITH_ACC:
+    case IR_RESHAPE:
+    case IR_ASSUME: return false;
+    case IR_DIV:
+    case IR_MOD:
+    case IR_REM: return divisor_known(inst);
     case IR_POWI: return ir_scalar_float(inst->results[0]->type->scalar);
-    case IR_SHL: case IR_SHR: return false;
+    case IR_SHL:
+    case IR_SHR: return false;
     default: break;
     }
     for (uint32_t r = 0; r < inst->nregions; r++)
@@ -98,12 +111,27 @@ uint32_t opt_region_cost(const IrRegion *region) {
     uint32_t cost = 0;
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
         switch (inst->op) {
-        case IR_YIELD: case IR_CONST: case IR_DIM: case IR_ASSUME: break;
+        case IR_YIELD:
+        case IR_CONST:
+        case IR_DIM:
+        case IR_ASSUME: break;
         case IR_MATH: cost += inst->imm == IR_MATH_SQRT ? 4 : 20; break;
-        case IR_DIV: case IR_MOD: case IR_REM: cost += 4; break;
-        case IR_BUILD: case IR_REDUCE: case IR_LOOP: case IR_CALL: case IR_CONTRACT:
-        case IR_ARGSORT: case IR_CONCAT: case IR_PACK: case IR_TRANSPOSE: case IR_SLICE:
-        case IR_UPDATE: case IR_ASSIGN: case IR_WITH_ACC: cost += DEAR; break;
+        case IR_DIV:
+        case IR_MOD:
+        case IR_REM: cost += 4; break;
+        case IR_BUILD:
+        case IR_REDUCE:
+        case IR_LOOP:
+        case IR_CALL:
+        case IR_CONTRACT:
+        case IR_ARGSORT:
+        case IR_CONCAT:
+        case IR_PACK:
+        case IR_TRANSPOSE:
+        case IR_SLICE:
+        case IR_UPDATE:
+        case IR_ASSIGN:
+        case IR_WITH_ACC: cost += DEAR; break;
         default: cost += 1; break;
         }
         for (uint32_t r = 0; r < inst->nregions; r++) cost += opt_region_cost(inst->regions[r]);

@@ -34,7 +34,8 @@ const char *diag_closest(const char *name, const char *const *candidates, size_t
     uint32_t best_distance = (uint32_t)(len + 1) / 3 + 1;
     for (size_t i = 0; i < count; i++) {
         size_t other = strlen(candidates[i]);
-        if (other > LONGEST || other + best_distance <= len || len + best_distance <= other) continue;
+        if (other > LONGEST || other + best_distance <= len || len + best_distance <= other)
+            continue;
         uint32_t distance = edit_distance(name, (uint32_t)len, candidates[i], (uint32_t)other);
         if (distance == 0 || distance >= best_distance) continue;
         best = candidates[i];

@@ -98,8 +98,8 @@ static uint64_t span_key(Span span) {
 static bool is_duplicate(const Diags *diags, DiagCode code, Span span, const char *text) {
     const DiagItem *item = map_get(&diags->by_span, span_key(span));
     for (; item; item = item->same_place)
-        if (item->code == code && ((span.begin && infos[code].severity != DIAG_NOTE) ||
-                                   strcmp(item->text, text) == 0))
+        if (item->code == code &&
+            ((span.begin && infos[code].severity != DIAG_NOTE) || strcmp(item->text, text) == 0))
             return true;
     return false;
 }
@@ -203,4 +203,6 @@ void diags_flush(Diags *diags, FILE *out) {
     strbuf_free(&text);
 }
 
-bool diags_last_kept(const Diags *diags) { return diags->last != NULL; }
+bool diags_last_kept(const Diags *diags) {
+    return diags->last != NULL;
+}

@@ -15,7 +15,8 @@ typedef struct ScriptRuntime {
 bool script_open_runtime(ScriptRuntime *runtime, const char *path, char **error);
 
 /* Opens a shared library for the life of the process, so that its functions are found: of a file's
-   name with a slash that file, else where the system looks.  False: *ERROR is a text to be freed. */
+   name with a slash that file, else where the system looks.  False: *ERROR is a text to be freed.
+ */
 bool script_open_library(const char *path, char **error);
 
 /* Puts the runtime's function NAME into *FUNCTION, a pointer to a function.  False: see *ERROR. */

@@ -12,7 +12,7 @@ typedef struct Flow {
     const Instance *inst;
     Bitset active; /* locals by id */
     bool changed;
-    bool report;   /* the last round: stores are reported */
+    bool report;         /* the last round: stores are reported */
     ActivityVisit *look; /* ... and this is called, if it is there */
     void *data;
 } Flow;
@@ -45,8 +45,8 @@ static void store(Flow *f, const TreePlace *place, Span span) {
     diag_report(f->c->diags, DIAG_ACT_STORE, span,
                 "what is stored in `%s`, which is Const, depends on an Active parameter",
                 place->local->name->text);
-    diag_note(f->c->diags, place->local->span, "declare `%s` Duplicated, or cut the flow: stop(...)",
-              place->local->name->text);
+    diag_note(f->c->diags, place->local->span,
+              "declare `%s` Duplicated, or cut the flow: stop(...)", place->local->name->text);
 }
 
 static bool visit_subs(Flow *f, const TreeSub *subs, uint32_t n) {
@@ -83,8 +83,8 @@ static void visit_statement(Flow *f, const Tree *t, bool active) {
 /* Does the value depend on something active? */
 static bool visit(Flow *f, const Tree *t) {
     if (!t) return false;
-    bool active = t->kind == T_LOCAL && t->local->owner == f->inst &&
-                  bitset_has(&f->active, t->local->id);
+    bool active =
+        t->kind == T_LOCAL && t->local->owner == f->inst && bitset_has(&f->active, t->local->id);
     bool *args = f->look && f->report ? ARENA_ARRAY(f->c->arena, bool, t->nargs + 1) : NULL;
     for (uint32_t k = 0; k < t->nargs; k++) {
         bool arg = visit(f, t->args[k]);

@@ -196,8 +196,8 @@ static void check_value_body(FnChecker *f, AstNode *node) {
     if (is_poison(value->type) && declared) f->inst->result = declared;
 }
 
-/* Parameter I of a lambda, in a variable of the type as written where that has sizes of the outside,
-   which are checked. */
+/* Parameter I of a lambda, in a variable of the type as written where that has sizes of the
+   outside, which are checked. */
 static Tree *lambda_param(FnChecker *f, uint32_t i) {
     Local *local = f->inst->params[i];
     Tree *value = make_local(f, local, local->span);

@@ -1,5 +1,6 @@
-/* The option `unmodified`: what a tape borrows may not be written while the tape is still to be used.
-   Within one body, by the order in which it stands there; round a loop, also the other way. */
+/* The option `unmodified`: what a tape borrows may not be written while the tape is still to be
+   used. Within one body, by the order in which it stands there; round a loop, also the other way.
+ */
 #include "types/analyse.h"
 #include "types/deriv.h"
 

@@ -85,7 +85,8 @@ static void collect_instances(Checker *c) {
         for (uint32_t k = 0; k < n; k++) reach_instance(&r, root->defaults[k]);
     }
     for (uint32_t w = 0; w < 2; w++)
-        for (uint32_t row = 0; row < MATH_ROWS; row++) reach_instance(&r, program->math_rules[w][row]);
+        for (uint32_t row = 0; row < MATH_ROWS; row++)
+            reach_instance(&r, program->math_rules[w][row]);
     for (uint32_t i = 0; i < r.found.len; i++) vec_push(&program->instances, r.found.at[i]);
     vec_free(&r.found);
     bitset_free(&r.seen);

@@ -14,15 +14,15 @@ typedef struct CheckOptions {
     bool remarks;
     bool device;  /* exports are kernels, for a device: what else is exported is left out */
     bool objects; /* exports are C functions: kernels, which are none yet, are refused */
-    bool open; /* leave `deferred` requests of functions of other modules open */
+    bool open;    /* leave `deferred` requests of functions of other modules open */
     /* Modules that are no files: they go before all others. */
     const GivenModule *given;
     uint32_t ngiven;
 } CheckOptions;
 
-/* Something that must be compiled: an exported function or derivative, main, a test; or a function of
-   which derivatives are to be compared (CHECK: of a module's named derivatives and of its rules); or
-   a named derivative that meets an open request (OPEN). */
+/* Something that must be compiled: an exported function or derivative, main, a test; or a function
+   of which derivatives are to be compared (CHECK: of a module's named derivatives and of its
+   rules); or a named derivative that meets an open request (OPEN). */
 typedef enum RootKind {
     ROOT_EXPORT,
     ROOT_MAIN,

@@ -43,7 +43,7 @@ struct Checker {
     uint32_t depth;      /* of bodies within bodies (lambdas) */
     bool too_deep;       /* reported */
     VEC(HolomorphicRequest) holomorphic; /* to be looked at when all bodies are known */
-    VEC(Size) canonical; /* size variables of canonical types, by number */
+    VEC(Size) canonical;                 /* size variables of canonical types, by number */
 };
 
 /* What the checker knows of an instance besides what the tree shows. */
@@ -54,17 +54,17 @@ struct InstanceInfo {
     uint32_t nkey;
     const void **key;
     Module *module;
-    Map generics;         /* Sym -> Type: type variables */
-    Map sizes;            /* Sym -> Size: names in the parameters' types */
-    Map bindable;         /* id of a size variable of the parameters -> the variable */
-    Map fn_only;          /* the same for names that stand in fn types only */
-    Type *declared;       /* by parameter: TYPE_FN as declared, or NULL; of a lambda: a type with sizes
-                             that are known outside */
+    Map generics;   /* Sym -> Type: type variables */
+    Map sizes;      /* Sym -> Size: names in the parameters' types */
+    Map bindable;   /* id of a size variable of the parameters -> the variable */
+    Map fn_only;    /* the same for names that stand in fn types only */
+    Type *declared; /* by parameter: TYPE_FN as declared, or NULL; of a lambda: a type with sizes
+                       that are known outside */
     Type declared_result; /* as declared, with TYPE_FN in it; instance->result has FNVALs */
     Instance *asked_by;   /* whose body asked first */
     Span asked_at;
-    uint32_t chain; /* length of the chain of asking */
-    AstNode *body;  /* what is checked; NULL: none, or made already */
+    uint32_t chain;     /* length of the chain of asking */
+    AstNode *body;      /* what is checked; NULL: none, or made already */
     AstNode **patterns; /* RULE: of parameters that are taken apart, else NULL */
     const struct LambdaInfo *lambda;
     bool in_progress;
@@ -100,9 +100,9 @@ struct FnChecker {
     FnChecker *outer; /* of c->current when this began */
     VEC(Binding) scope;
     VEC(Local *) locals;
-    bool defers;               /* the operator that comes next stands in a chain behind `deferred` */
-    uint32_t loops;            /* loops that break can leave, since the last parallel body */
-    uint32_t parallel;         /* depth of parallel bodies */
+    bool defers;       /* the operator that comes next stands in a chain behind `deferred` */
+    uint32_t loops;    /* loops that break can leave, since the last parallel body */
+    uint32_t parallel; /* depth of parallel bodies */
     const char *parallel_what; /* "a comprehension", "a reduction", ... */
     uint32_t errors;           /* reported before this body: after new ones nothing is warned of */
     bool no_return;            /* in a lambda: no return */
@@ -113,7 +113,7 @@ struct FnChecker {
     TreeKernel *kernel;           /* whose body this is; NULL: no kernel */
     const AstBlock *kernel_block; /* and that body as written */
     Span launch;                  /* the `launch` whose call is being checked */
-    VEC(Type) returns; /* where the result holds functions: what is returned */
+    VEC(Type) returns;            /* where the result holds functions: what is returned */
 };
 
 #endif

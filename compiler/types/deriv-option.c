@@ -29,8 +29,10 @@ static bool take_batch(FnChecker *f, const AstOption *option, DerivRequest *requ
 }
 
 void deriv_checkpoint(FnChecker *f, AstNode *node, int64_t *policy) {
-    static const struct { const char *name; int64_t policy; } words[] = {
-        {"sqrt", CHECKPOINT_SQRT}, {"all", CHECKPOINT_ALL}, {"none", CHECKPOINT_NONE}};
+    static const struct {
+        const char *name;
+        int64_t policy;
+    } words[] = {{"sqrt", CHECKPOINT_SQRT}, {"all", CHECKPOINT_ALL}, {"none", CHECKPOINT_NONE}};
     if (node->kind == AST_Arg) node = AST_AS(Arg, node)->value;
     for (size_t k = 0; node->kind == AST_Name && k < sizeof words / sizeof *words; k++)
         if (!strcmp(AST_AS(Name, node)->name.sym->text, words[k].name)) {
@@ -85,21 +87,21 @@ static const OptionRow *find_option(FnChecker *f, const AstOption *option, int o
     return NULL;
 }
 
-static bool parse_option(FnChecker *f, AstOption *option, int operator, DerivRequest *request) {
+static bool parse_option(FnChecker *f, AstOption *option, int operator, DerivRequest * request) {
     const OptionRow *row = find_option(f, option, operator);
     if (!row) return false;
     bool right = row->args < 0 ? option->args.len > 0 : option->args.len == (uint32_t)row->args;
     if (!right) {
         diag_report(f->c->diags, DIAG_DERIV_OPTION, option->node.span,
-                    row->args == 0 ? "`%s` takes no argument" : "`%s` needs an argument", row->name);
+                    row->args == 0 ? "`%s` takes no argument" : "`%s` needs an argument",
+                    row->name);
         return false;
     }
     if (!strcmp(row->name, "primal")) request->spec.primal = true;
     else if (!strcmp(row->name, "seed")) request->spec.seed = true;
     else if (!strcmp(row->name, "strong_zero")) request->spec.strong_zero = true;
     else if (!strcmp(row->name, "holomorphic")) request->spec.holomorphic = true;
-    else if (!strcmp(row->name, "wrt"))
-        return take_names(f, option, &request->wrt, &request->nwrt);
+    else if (!strcmp(row->name, "wrt")) return take_names(f, option, &request->wrt, &request->nwrt);
     else if (!strcmp(row->name, "unmodified"))
         return take_names(f, option, &request->unmodified, &request->nunmodified);
     else if (!strcmp(row->name, "batch")) return take_batch(f, option, request);

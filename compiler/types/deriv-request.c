@@ -9,8 +9,7 @@ static const char *param_text(FnChecker *f, const DerivParam *p) {
 }
 
 static void note_declared(FnChecker *f, const DerivParam *p) {
-    if (p->span.begin)
-        diag_note(f->c->diags, p->span, "%s is declared here", param_text(f, p));
+    if (p->span.begin) diag_note(f->c->diags, p->span, "%s is declared here", param_text(f, p));
 }
 
 /* ---- what is known of parameters ---- */
@@ -18,7 +17,7 @@ static void note_declared(FnChecker *f, const DerivParam *p) {
 bool deriv_needs_types(Checker *c, const FnValue *fn) {
     if (fn->kind == FN_DERIV) return deriv_needs_types(c, fn->deriv->base);
     if (fn->kind != FN_NAMED && fn->kind != FN_EXTERN) return true;
-    if (fn->instance) return false; /* dot<f32> */
+    if (fn->instance) return false;                                       /* dot<f32> */
     if (fn->math >= 0 || fn->builtin >= 0 || fn->decl->next) return true; /* several forms */
     const Signature *sig = signature_of(c, fn->decl);
     if (!sig || sig->failed || (sig->generics && sig->generics->len)) return true;
@@ -38,8 +37,12 @@ static bool written_type_floats(FnChecker *f, const InstanceInfo *like, const Fn
     if (generics && type_is_generic(type, generics)) return true;
     (void)like;
     Map sizes = {0}, none = {0};
-    TypeScope scope = {.c = f->c, .module = decl->module, .generics = &none, .sizes = &sizes,
-                       .bind = true, .hint = true};
+    TypeScope scope = {.c = f->c,
+                       .module = decl->module,
+                       .generics = &none,
+                       .sizes = &sizes,
+                       .bind = true,
+                       .hint = true};
     Type resolved = resolve_type(&scope, type);
     map_free(&sizes);
     return resolved->has_floats;
@@ -53,12 +56,15 @@ static bool params_of_decl(FnChecker *f, const FnDecl *decl, const Signature *si
     for (uint32_t k = 0; k < sig->nparams; k++) {
         AstParam *ast = sig->params[k].ast;
         DerivParam *p = &params[k];
-        *p = (DerivParam){.name = sig->params[k].name, .mut = ast->mut,
-                          .function = sig->params[k].is_fn, .scalar = sig->params[k].scalar,
-                          .written = ast->act != NULL, .span = ast->name.span};
+        *p = (DerivParam){.name = sig->params[k].name,
+                          .mut = ast->mut,
+                          .function = sig->params[k].is_fn,
+                          .scalar = sig->params[k].scalar,
+                          .written = ast->act != NULL,
+                          .span = ast->name.span};
         p->floats = !p->function && written_type_floats(f, NULL, decl, ast->type);
-        p->declared = ast->act ? (uint8_t)AST_AS(Activity, ast->act)->kind
-                               : default_act(p->floats, p->mut);
+        p->declared =
+            ast->act ? (uint8_t)AST_AS(Activity, ast->act)->kind : default_act(p->floats, p->mut);
         if (ast->act) ok &= word_width(f, decl->module, AST_AS(Activity, ast->act), &p->width);
     }
     return ok;
@@ -67,10 +73,13 @@ static bool params_of_decl(FnChecker *f, const FnDecl *decl, const Signature *si
 static void params_of_instance(const Instance *inst, DerivParam *params) {
     for (uint32_t k = inst->ncaptures; k < inst->nparams; k++) {
         const Local *local = inst->params[k];
-        params[k - inst->ncaptures] = (DerivParam){
-            .name = local->name, .declared = inst->act[k], .floats = local->type->has_floats,
-            .mut = local->mut, .function = local->type->kind == TYPE_FNVAL,
-            .scalar = local->type->kind == TYPE_SCALAR, .span = local->span};
+        params[k - inst->ncaptures] = (DerivParam){.name = local->name,
+                                                   .declared = inst->act[k],
+                                                   .floats = local->type->has_floats,
+                                                   .mut = local->mut,
+                                                   .function = local->type->kind == TYPE_FNVAL,
+                                                   .scalar = local->type->kind == TYPE_SCALAR,
+                                                   .span = local->span};
     }
 }
 
@@ -80,8 +89,8 @@ static void params_of_lambda(const AstLambda *lambda, DerivParam *params) {
     for (uint32_t k = 0; k < lambda->params.len; k++) {
         const AstLambdaParam *p = AST_AS(LambdaParam, lambda->params.at[k]);
         Sym name = p->pattern->kind == AST_PatName ? AST_AS(PatName, p->pattern)->name.sym : NULL;
-        params[k] = (DerivParam){.name = name, .declared = ACT_ACTIVE, .floats = true,
-                                 .span = p->node.span};
+        params[k] = (DerivParam){
+            .name = name, .declared = ACT_ACTIVE, .floats = true, .span = p->node.span};
     }
 }
 
@@ -117,8 +126,8 @@ static bool params_of_deriv(FnChecker *f, const FnValue *fn, Span span, uint32_t
     }
     bool seed = request->spec.seed || takes_seed(request->spec.base);
     if (request->spec.part == DERIV_PART_GRAD && seed)
-        params[(*n)++] = (DerivParam){.name = intern(f->c->interner, "seed"),
-                                      .declared = ACT_ACTIVE, .floats = true};
+        params[(*n)++] = (DerivParam){
+            .name = intern(f->c->interner, "seed"), .declared = ACT_ACTIVE, .floats = true};
     *out = params;
     return true;
 }
@@ -128,10 +137,13 @@ static void params_of_type(Type fn, DerivParam *params) {
     for (uint32_t k = 0; k < fn->nparts; k++) {
         const TypePart *part = &fn->parts[k];
         bool floats = part->type->has_floats;
-        params[k] = (DerivParam){
-            .declared = part->act ? (uint8_t)(part->act - 1) : default_act(floats, part->mut),
-            .written = part->act != 0, .floats = floats, .mut = part->mut,
-            .function = part->type->has_fns, .scalar = part->type->kind == TYPE_SCALAR};
+        params[k] = (DerivParam){.declared = part->act ? (uint8_t)(part->act - 1)
+                                                       : default_act(floats, part->mut),
+                                 .written = part->act != 0,
+                                 .floats = floats,
+                                 .mut = part->mut,
+                                 .function = part->type->has_fns,
+                                 .scalar = part->type->kind == TYPE_SCALAR};
     }
 }
 
@@ -300,8 +312,7 @@ bool deriv_activities(FnChecker *f, const DerivRequest *request, uint32_t n, Der
         /* A declared word is checked where it is declared; here what reverse mode adds. */
         if (asked || (act != ACT_CONST && p->written)) {
             if (!deriv_set_activity(f, p, act, part, span)) return false;
-        } else
-            p->act = p->floats && !p->function ? (uint8_t)act : ACT_CONST;
+        } else p->act = p->floats && !p->function ? (uint8_t)act : ACT_CONST;
     }
     for (uint32_t j = 0; j < request->nunmodified; j++) {
         bool found = false;

@@ -128,8 +128,8 @@ static Sym derivative_name(Checker *c, const DerivSpec *spec, Sym name) {
     return name;
 }
 
-static void add_results(Checker *c, DerivSpec *spec, const Instance *base, Type stripped,
-                        Type tape, const uint8_t *act) {
+static void add_results(Checker *c, DerivSpec *spec, const Instance *base, Type stripped, Type tape,
+                        const uint8_t *act) {
     uint32_t first = base->ncaptures;
     spec->results = ARENA_ARRAY(c->arena, DerivSlot, base->nparams + 4);
     if (spec->part == DERIV_PART_FORWARD)
@@ -171,10 +171,16 @@ static const char *op_name(DerivPart part) {
     return "";
 }
 
-static Local *slot_local(Checker *c, Instance *inst, const DerivSlot *slot, Span span, uint32_t id) {
+static Local *slot_local(Checker *c, Instance *inst, const DerivSlot *slot, Span span,
+                         uint32_t id) {
     Local *local = ARENA_NEW(c->arena, Local);
-    *local = (Local){.name = slot->name, .span = span, .type = slot->type, .mut = slot->mut,
-                     .var = slot->mut, .owner = inst, .id = id};
+    *local = (Local){.name = slot->name,
+                     .span = span,
+                     .type = slot->type,
+                     .mut = slot->mut,
+                     .var = slot->mut,
+                     .owner = inst,
+                     .id = id};
     return local;
 }
 
@@ -250,8 +256,8 @@ static void base_params(const Instance *base, const uint8_t *act, DerivParam *pa
     }
 }
 
-/* Tapes of one function, one set of activities and options have one type, whatever else the pair was
-   asked for: that of the plain forward part. */
+/* Tapes of one function, one set of activities and options have one type, whatever else the pair
+   was asked for: that of the plain forward part. */
 static Type tape_type(Checker *c, const DerivRequest *request, Instance *inst, Instance *base,
                       const uint8_t *act, Span span) {
     const DerivSpec *spec = &request->spec;
@@ -307,9 +313,8 @@ Instance *deriv_instance(Checker *c, const DerivRequest *request, Instance *base
     for (uint32_t k = 0; k < n; k++) ((char *)key_text)[k] = (char)('0' + act[k]);
     const DerivSpec *asked = &request->spec;
     char *options = arena_printf(c->arena, "deriv %d%d%d%d%d %u %lld %s", (int)asked->part,
-                                 asked->primal, asked->seed, asked->strong_zero,
-                                 asked->holomorphic, asked->width,
-                                 (long long)asked->checkpoint, key_text);
+                                 asked->primal, asked->seed, asked->strong_zero, asked->holomorphic,
+                                 asked->width, (long long)asked->checkpoint, key_text);
     for (uint32_t k = 0; k < request->nunmodified; k++)
         options = arena_printf(c->arena, "%s %s", options, request->unmodified[k]->text);
     const void *key[2] = {intern(c->interner, options), base};
@@ -334,7 +339,8 @@ Instance *deriv_instance(Checker *c, const DerivRequest *request, Instance *base
     base_params(base, act, params);
     spec->nparams = deriv_slots(c, request, n, params, &spec->params);
     Type stripped = base->result->kind == TYPE_UNIT
-                        ? NULL : deriv_strip(c->types, base->result, base->result_act);
+                        ? NULL
+                        : deriv_strip(c->types, base->result, base->result_act);
     Type tape = tape_type(c, request, inst, base, act, span);
     refuse_lanes_of_tapes(c, spec, base, stripped, span);
     add_seed(c, spec, stripped, tape, n, params, spec->params, &spec->nparams);

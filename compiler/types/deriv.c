@@ -13,10 +13,8 @@ static const FnValue *value_of_request(FnChecker *f, DerivRequest *request, cons
                   spec->primal, spec->seed, spec->strong_zero, spec->holomorphic, spec->deferred,
                   spec->width, (long long)spec->checkpoint);
     for (uint32_t k = 0; k < request->nwords; k++)
-        strbuf_printf(&text, "%d/%u ", request->words[k],
-                      request->widths ? request->widths[k] : 0);
-    for (uint32_t k = 0; k < request->nwrt; k++)
-        strbuf_printf(&text, " %s", request->wrt[k]->text);
+        strbuf_printf(&text, "%d/%u ", request->words[k], request->widths ? request->widths[k] : 0);
+    for (uint32_t k = 0; k < request->nwrt; k++) strbuf_printf(&text, " %s", request->wrt[k]->text);
     for (uint32_t k = 0; k < request->nunmodified; k++)
         strbuf_printf(&text, " unmodified %s", request->unmodified[k]->text);
     Sym key = intern_n(f->c->interner, text.text, text.len);
@@ -25,11 +23,16 @@ static const FnValue *value_of_request(FnChecker *f, DerivRequest *request, cons
     if (found) return found;
     FnValue *fn = ARENA_NEW(f->c->arena, FnValue);
     request->spec.base = base;
-    *fn = (FnValue){.kind = FN_DERIV, .decl = base->decl, .deriv = &request->spec,
-                    .lambda_in = base->lambda_in, .ncaptures = base->ncaptures,
-                    .captures = base->captures, .math = -1, .builtin = -1,
-                    .name = arena_printf(f->c->arena, "%s %s", part_names[spec->part],
-                                         fnvalue_name(base))};
+    *fn = (FnValue){
+        .kind = FN_DERIV,
+        .decl = base->decl,
+        .deriv = &request->spec,
+        .lambda_in = base->lambda_in,
+        .ncaptures = base->ncaptures,
+        .captures = base->captures,
+        .math = -1,
+        .builtin = -1,
+        .name = arena_printf(f->c->arena, "%s %s", part_names[spec->part], fnvalue_name(base))};
     map_setp(&f->c->fn_values, key, fn);
     return fn;
 }
@@ -71,7 +74,8 @@ static Tree *operator_value(FnChecker *f, DerivRequest *request, const FnValue *
 
 /* Which function it is must be known, unless the operator is deferred. */
 static bool is_known(FnChecker *f, const DerivRequest *request, const FnValue *base, Span span) {
-    for (; base->kind == FN_DERIV; base = base->deriv->base) {}
+    for (; base->kind == FN_DERIV; base = base->deriv->base) {
+    }
     if (base->kind != FN_OPAQUE || request->spec.deferred) return true;
     diag_report(f->c->diags, DIAG_DERIV_UNKNOWN, span, "which function `%s` is, is not known here",
                 fnvalue_name(base));
@@ -174,13 +178,13 @@ typedef struct DerivCall {
     FnChecker *f;
     AstCall *call;
     const DerivRequest *request;
-    uint32_t n;            /* parameters of the base */
+    uint32_t n; /* parameters of the base */
     DerivParam *params;
-    uint32_t nslots;       /* without seed and tape */
+    uint32_t nslots; /* without seed and tape */
     DerivSlot *slots;
-    uint32_t width;        /* of the whole request */
-    CallArg *args;         /* by slot; two more places at the end */
-    AstNode *rest[4];      /* positional arguments behind the slots, and named seed or tape */
+    uint32_t width;   /* of the whole request */
+    CallArg *args;    /* by slot; two more places at the end */
+    AstNode *rest[4]; /* positional arguments behind the slots, and named seed or tape */
     Sym rest_names[4];
     uint32_t nrest;
 } DerivCall;
@@ -223,7 +227,8 @@ static bool take_word(DerivCall *d, uint32_t p, AstActArg *arg) {
     AstActivity *word = AST_AS(Activity, arg->act);
     DerivParam *param = &d->params[p];
     bool batch = word->kind == ACT_BATCH || word->kind == ACT_BATCH_NONEED;
-    if (!deriv_set_activity(d->f, param, (ActKind)word->kind, d->request->spec.part, arg->node.span))
+    if (!deriv_set_activity(d->f, param, (ActKind)word->kind, d->request->spec.part,
+                            arg->node.span))
         return false;
     if (!deriv_word_width(d->f, word, &param->width)) return false;
     return !batch || param->width || width_of_shadow(d, arg, &param->width);
@@ -318,8 +323,7 @@ static bool fill_args(DerivCall *d) {
             if (!keep_rest(d, arg->value, arg->name.sym)) return false;
         } else if (arg->value->kind == AST_ActArg) {
             if (!fill_word(d, d->slots[slot].of, AST_AS(ActArg, arg->value))) return false;
-        } else
-            fill(d, slot, arg->value);
+        } else fill(d, slot, arg->value);
     }
     uint32_t next = 0;
     for (uint32_t k = 0; k < d->call->args.len; k++) {
@@ -330,8 +334,7 @@ static bool fill_args(DerivCall *d) {
             if (!keep_rest(d, value, NULL)) return false;
         } else if (value->kind == AST_ActArg) {
             if (!fill_word(d, d->slots[next].of, AST_AS(ActArg, value))) return false;
-        } else
-            fill(d, (int)next, value);
+        } else fill(d, (int)next, value);
     }
     return true;
 }
@@ -390,10 +393,11 @@ static bool fill_rest(DerivCall *d, const Instance *inst) {
         }
         bool primal = d->rest_names[k] ? find_param(d, d->rest_names[k]) >= 0 : true;
         if (spec->part == DERIV_PART_REVERSE && primal) {
-            diag_report(d->f->c->diags, DIAG_DERIV_ARGUMENTS, d->call->node.span,
-                        "a reverse pass takes no arguments of `%s`: what it needs of them is on the "
-                        "tape",
-                        spec->base_instance->name);
+            diag_report(
+                d->f->c->diags, DIAG_DERIV_ARGUMENTS, d->call->node.span,
+                "a reverse pass takes no arguments of `%s`: what it needs of them is on the "
+                "tape",
+                spec->base_instance->name);
             report_wanted(d, spec);
             return false;
         }
@@ -422,7 +426,8 @@ static Instance *base_of_tape(Checker *c, const FnValue *base, Type tape, Span s
     if (forward && forward->deriv->base == base) return forward->deriv->base_instance;
     if (tape && tape->kind == TYPE_POISON) return NULL;
     diag_report(c->diags, DIAG_DERIV_TAPE, span,
-                forward ? "this is a tape of `%s`, not of `%s`" : "the tape of `%s` is expected here%s",
+                forward ? "this is a tape of `%s`, not of `%s`"
+                        : "the tape of `%s` is expected here%s",
                 forward ? forward->deriv->base_instance->name : fnvalue_name(base),
                 forward ? fnvalue_name(base) : "");
     return NULL;
@@ -555,8 +560,7 @@ Instance *instance_of_deriv(Checker *c, const FnValue *fn, uint32_t nargs, const
         !deriv_activities(&f, request, n, params, span))
         return NULL;
     Instance *inst;
-    if (!deriv_needs_types(c, base) || !nargs)
-        inst = instance_of_fnvalue(c, base, 0, NULL, span);
+    if (!deriv_needs_types(c, base) || !nargs) inst = instance_of_fnvalue(c, base, 0, NULL, span);
     else if (request->spec.part == DERIV_PART_REVERSE)
         inst = base_of_tape(c, base, arg_types[nargs - 1], span);
     else {

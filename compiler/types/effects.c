@@ -119,8 +119,7 @@ void check_effects(Checker *c) {
         for (uint32_t i = 0; i < c->all.len; i++) {
             e.in = c->all.at[i];
             if (e.in->body) find(e.in->body, &e);
-            if (repeats_effect(&e, e.in))
-                e.changed |= bitset_add(&e.has, e.in->id);
+            if (repeats_effect(&e, e.in)) e.changed |= bitset_add(&e.has, e.in->id);
             const DerivSpec *d = e.in->deriv;
             if (d && bitset_has(&e.launches, d->base_instance->id))
                 e.changed |= bitset_add(&e.launches, e.in->id);

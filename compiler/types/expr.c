@@ -273,7 +273,8 @@ static bool same_element(FnChecker *f, Tree *node, const Tree *first, const Tree
                              "this row", DIAG_ROWS);
 }
 
-/* What rows of bare literals are together: *SCALAR is raised to it.  False: there is more in them. */
+/* What rows of bare literals are together: *SCALAR is raised to it.  False: there is more in them.
+ */
 static bool rows_of_literals(const AstNode *node, Scalar *scalar) {
     switch ((AstKind)node->kind) {
     case AST_Int: return true;

@@ -188,8 +188,7 @@ static Size forget_outside(TypeTable *t, Size size, void *data) {
    written one has sizes of the outside, the parameter takes any, and the body begins with a check
    against DECLARED. */
 static bool lambda_types(Checker *c, const LambdaInfo *info, Instance *inst, uint32_t nargs,
-                         const Type *arg_types, Span span, Type *out,
-                         Type *declared) {
+                         const Type *arg_types, Span span, Type *out, Type *declared) {
     Outside outside = {0};
     AstLambda *lambda = info->value->lambda;
     InstanceInfo *ii = info_of(c, inst);
@@ -452,9 +451,9 @@ static Instance *instance_of_named(Checker *c, const FnValue *fn, uint32_t nargs
     Instance *inst = NULL;
     bool ok = true;
     for (uint32_t i = 0; i < nargs; i++)
-        ok = ok && infer_type(c, found->module, sig->params[i].ast->type,
-                              sig->scalar ? elem_of(arg_types[i]) : arg_types[i], sig->generics,
-                              &bound);
+        ok = ok &&
+             infer_type(c, found->module, sig->params[i].ast->type,
+                        sig->scalar ? elem_of(arg_types[i]) : arg_types[i], sig->generics, &bound);
     for (uint32_t i = 0; ok && i < sig->generics->len; i++) {
         AstGeneric *g = AST_AS(Generic, sig->generics->at[i]);
         Type type = map_getp(&bound, g->name.sym);

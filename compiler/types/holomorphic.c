@@ -1,5 +1,6 @@
-/* The option `holomorphic`: a complex result whose derivative is one complex number.  Nothing active
-   may go through what is not holomorphic; that is followed through the bodies of all callees. */
+/* The option `holomorphic`: a complex result whose derivative is one complex number.  Nothing
+   active may go through what is not holomorphic; that is followed through the bodies of all
+   callees. */
 #include "types/analyse.h"
 #include "types/deriv.h"
 
@@ -43,7 +44,8 @@ static const char *broken_by(const Search *s, const Tree *t) {
     bool one = t->kind == T_CALL || t->kind == T_BUILTIN || t->kind == T_SCALAR_FN;
     if (!one || t->nargs != 1 || !is_complex_like(t->args[0]->type)) return NULL;
     if (t->kind == T_BUILTIN) {
-        bool bad = t->builtin == BUILTIN_RE || t->builtin == BUILTIN_IM || t->builtin == BUILTIN_CONJ;
+        bool bad =
+            t->builtin == BUILTIN_RE || t->builtin == BUILTIN_IM || t->builtin == BUILTIN_CONJ;
         return bad ? fnvalue_of_row(s->c, -1, t->builtin)->name : NULL;
     }
     if (t->kind != T_CALL || !t->instance->decl || !t->instance->decl->module->is_std) return NULL;
@@ -124,8 +126,7 @@ void check_holomorphic(Checker *c) {
         const HolomorphicRequest *r = &c->holomorphic.at[i];
         Search s = {.c = c, .request = r->request, .base = r->base};
         bool *active = ARENA_ARRAY(c->arena, bool, r->base->nparams + 1);
-        for (uint32_t k = 0; k < r->n; k++)
-            active[r->base->ncaptures + k] = r->act[k] != ACT_CONST;
+        for (uint32_t k = 0; k < r->n; k++) active[r->base->ncaptures + k] = r->act[k] != ACT_CONST;
         search(&s, r->base, active);
         map_free(&s.seen);
     }

@@ -72,8 +72,7 @@ static void known_range(Subs *s, const AstRange *range, const TreeSub *sub, Size
         out_of_range(s, sub->lo->span, "start", lo, dim);
     else if (sub->hi && hi && known_difference(s->f, hi, dim, &d) && d > 0)
         out_of_range(s, sub->hi->span, "end", hi, dim);
-    else if (lo && hi && known_difference(s->f, hi, lo, &d) && d < 0)
-        wrong_way(s, range, -d);
+    else if (lo && hi && known_difference(s->f, hi, lo, &d) && d < 0) wrong_way(s, range, -d);
 }
 
 /* By a negative step: -1 <= HI <= LO < DIM. */
@@ -84,8 +83,7 @@ static void known_range_down(Subs *s, const AstRange *range, const TreeSub *sub,
         out_of_range(s, sub->lo->span, "start", lo, dim);
     else if (hi && hi->kind == SIZE_CONST && hi->value < -1)
         out_of_range(s, sub->hi->span, "end", hi, dim);
-    else if (lo && hi && known_difference(s->f, hi, lo, &d) && d > 0)
-        wrong_way(s, range, d);
+    else if (lo && hi && known_difference(s->f, hi, lo, &d) && d > 0) wrong_way(s, range, d);
 }
 
 static void sub_range(Subs *s, AstRange *range, Size dim, TreeSub *out) {

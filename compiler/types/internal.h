@@ -1,5 +1,5 @@
-/* What the files of the checker call of each other.  One FnChecker walks one body; everything else is
-   the Checker's (checker.h). */
+/* What the files of the checker call of each other.  One FnChecker walks one body; everything else
+   is the Checker's (checker.h). */
 #ifndef ADL_TYPES_INTERNAL_H
 #define ADL_TYPES_INTERNAL_H
 
@@ -101,7 +101,8 @@ void check_kernel_body(FnChecker *f, AstBlock *block);
 Tree *check_kernel_call(FnChecker *f, Sym name, AstCall *call);
 /* Reports a kernel that is called, and a launch of what is none. */
 bool check_launched(FnChecker *f, bool kernel, const char *name, Span span);
-/* The kernel behind an instance or its derivatives; NULL for a reverse pass, which has no ranges. */
+/* The kernel behind an instance or its derivatives; NULL for a reverse pass, which has no ranges.
+ */
 const FnDecl *kernel_behind(const Instance *inst);
 const FnDecl *kernel_of_value(const FnValue *fn);
 /* What is one for a block and what is kept behind barriers; reports what cannot be. */
@@ -315,8 +316,8 @@ InstanceInfo *info_of(Checker *c, const Instance *inst);
 Type call_result(FnChecker *f, const Instance *inst, const Map *bind);
 /* The derivative rule of INST's function, if it has one, for INST: checked against it once. */
 void check_rules_of(Checker *c, Instance *inst, const Map *generics, Span span);
-/* Can BASE be differentiated in those of its N parameters for which ACT says so, as far as a rule of
-   it goes?  False after reporting. */
+/* Can BASE be differentiated in those of its N parameters for which ACT says so, as far as a rule
+   of it goes?  False after reporting. */
 bool rule_covers(Checker *c, const Instance *base, const uint8_t *act, uint32_t n, Span span);
 /* The rule of row ROW of math.def for SCALAR, made when a body first calls the function. */
 void need_math_rule(Checker *c, int32_t row, Scalar scalar, Span span);

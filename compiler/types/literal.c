@@ -72,8 +72,8 @@ static bool call_flexible(FnChecker *f, const AstCall *call) {
         const AstNode *node = call->args.at[i];
         const AstArg *arg = node->kind == AST_Arg ? (const AstArg *)node : NULL; /* else a head */
         bool named = arg && arg->name.sym;
-        bool matters = !sig || found.math >= 0 || named || i >= sig->nparams ||
-                       sig->params[i].generic;
+        bool matters =
+            !sig || found.math >= 0 || named || i >= sig->nparams || sig->params[i].generic;
         if (sig && i < sig->nparams && sig->params[i].is_fn) return false;
         if (matters && !is_flexible(f, arg ? arg->value : node)) return false;
     }

@@ -138,11 +138,12 @@ static void report_type(FnChecker *f, Type have, Type want, Span span, const Req
                     same ? "this is a tape of another `split` of `%s`"
                          : "this is a tape of `%s`, not of `%s`",
                     whose, wanted);
-        diag_help(f->c->diags, (Span){0}, same ? "pass the tape of the forward pass that belongs to "
-                                                 "this reverse pass: the activities and options of "
-                                                 "both are the same"
-                                               : "pass the tape of the forward pass that belongs to "
-                                                 "this reverse pass");
+        diag_help(f->c->diags, (Span){0},
+                  same ? "pass the tape of the forward pass that belongs to "
+                         "this reverse pass: the activities and options of "
+                         "both are the same"
+                       : "pass the tape of the forward pass that belongs to "
+                         "this reverse pass");
         return;
     }
     diag_report(f->c->diags, how->code, span, "%s is of type %s, not %s", how->what, tt(f, have),

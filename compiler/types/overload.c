@@ -174,8 +174,7 @@ Tree *call_named(FnChecker *f, const char *name, const FnDecl *decl, int32_t mat
                 with_math = false;
             }
         }
-        if (!best && is_scalar_like(first) && math >= 0 &&
-            math_row_arity(math) == call->args.len)
+        if (!best && is_scalar_like(first) && math >= 0 && math_row_arity(math) == call->args.len)
             chosen = NULL, with_math = true; /* its message says what is wrong */
         else if (!best) choices = 0;
     } else if (with_math) {

@@ -309,7 +309,8 @@ static void add_size(Sizes *sizes, Size size) {
     vec_push(sizes, size);
 }
 
-/* Sizes of structs in TYPE, a field's, that it does not name: they differ from value to value, too. */
+/* Sizes of structs in TYPE, a field's, that it does not name: they differ from value to value, too.
+ */
 static void find_unnamed(Sizes *sizes, Type type) {
     if (type->kind == TYPE_ARRAY) find_unnamed(sizes, type->elem);
     for (uint32_t i = 0; type->kind == TYPE_TUPLE && i < type->nparts; i++)

@@ -7,8 +7,8 @@
 /* ---- the signature ---- */
 
 static uint8_t rule_act(Checker *c, const AstParam *p, Type type) {
-    uint8_t act = p->act ? (uint8_t)((const AstActivity *)p->act)->kind
-                         : activity_default(type, p->mut != 0);
+    uint8_t act =
+        p->act ? (uint8_t)((const AstActivity *)p->act)->kind : activity_default(type, p->mut != 0);
     if (!type->has_floats || type->has_fns) return ACT_CONST;
     if (act == ACT_DUPLICATED_NONEED) act = ACT_DUPLICATED;
     if (act == ACT_BATCH || act == ACT_BATCH_NONEED) {
@@ -23,8 +23,11 @@ static void resolve_rule(Rule *r) {
     const AstDerivative *ast = r->decl->ast;
     Checker *c = r->c;
     uint32_t n = ast->params.len;
-    TypeScope s = {.c = c, .module = r->decl->module, .generics = &r->generics,
-                   .sizes = &r->sizes, .bind = true};
+    TypeScope s = {.c = c,
+                   .module = r->decl->module,
+                   .generics = &r->generics,
+                   .sizes = &r->sizes,
+                   .bind = true};
     r->n = n;
     r->params = ARENA_ARRAY(c->arena, Type, n + 1);
     r->act = ARENA_ARRAY(c->arena, uint8_t, n + 1);
@@ -83,8 +86,8 @@ static bool check_param(Rule *r, Map *sizes, uint32_t i) {
     Type type = info->declared && info->declared[i] ? info->declared[i] : local->type;
     Diags *d = r->c->diags;
     if (p->name.sym != local->name)
-        diag_report(d, DIAG_RULE_TARGET, p->name.span, "parameter %u of `%s` is called `%s`",
-                    i + 1, r->of->name, local->name ? local->name->text : "_");
+        diag_report(d, DIAG_RULE_TARGET, p->name.span, "parameter %u of `%s` is called `%s`", i + 1,
+                    r->of->name, local->name ? local->name->text : "_");
     else if ((p->mut != 0) != local->mut || !same_type(r->c->types, sizes, r->params[i], type))
         diag_report(d, DIAG_RULE_TARGET, p->type->span, "`%s` is of type %s, not %s",
                     p->name.sym->text, shown_type(r, type, local->mut),
@@ -247,9 +250,10 @@ static Instance *part_end(Part *p, RulePart part, Type result) {
     instance_collect_sizes(p->inst, p->info);
     p->info->body = p->ast->body;
     if (p->patterns != p->ast->params.len) {
-        diag_report(c->diags, DIAG_RULE_PART, p->ast->name.span, "`%s` takes (%s): %u name%s, not %u",
-                    part_names[part], p->wanted.len ? p->wanted.text : "", p->patterns,
-                    p->patterns == 1 ? "" : "s", p->ast->params.len);
+        diag_report(c->diags, DIAG_RULE_PART, p->ast->name.span,
+                    "`%s` takes (%s): %u name%s, not %u", part_names[part],
+                    p->wanted.len ? p->wanted.text : "", p->patterns, p->patterns == 1 ? "" : "s",
+                    p->ast->params.len);
         p->r->decl->failed = true;
         p->inst->checked = p->inst->failed = true;
         p->inst->body = tree_new(c->arena, T_POISON, type_poison(c->types), p->inst->span);

@@ -303,7 +303,7 @@ static Tree *check_return(FnChecker *f, AstReturn *node) {
     Span span = node->node.span;
     if (f->no_return || f->parallel) {
         diag_report(f->c->diags, DIAG_PARALLEL_JUMP, span, "`return` cannot leave %s",
-                    f->parallel                        ? f->parallel_what
+                    f->parallel                      ? f->parallel_what
                     : f->inst->kind == INSTANCE_RULE ? "`augmented`: it ends with its value"
                                                      : "a lambda");
         if (node->value) check_value(f, node->value, NULL);

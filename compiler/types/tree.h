@@ -82,10 +82,11 @@ typedef struct DerivSpec {
     Instance *base_instance; /* the instance that is differentiated */
     uint8_t *act;            /* ActKind of each parameter of the base, in order */
     bool primal, seed, strong_zero, holomorphic, deferred;
-    bool effects;   /* the base has some: it runs once, with all lanes beside it */
-    uint32_t width; /* 0: no batch */
+    bool effects;       /* the base has some: it runs once, with all lanes beside it */
+    uint32_t width;     /* 0: no batch */
     int64_t checkpoint; /* for loops without a clause of their own; as in Tree */
-    const bool *unmodified; /* FORWARD: of the base's parameters, those that a tape borrows; or NULL */
+    const bool
+        *unmodified; /* FORWARD: of the base's parameters, those that a tape borrows; or NULL */
     /* Not NULL: the request as a text, which is met when objects are linked (see open.c). */
     const struct OpenRequest *open;
     /* How the derivative's own parameters and results come from the base's: */
@@ -307,10 +308,10 @@ struct Tree {
     const char **forms;
     TreePattern pattern; /* LET */
     uint32_t nplaces;
-    TreePlace *targets; /* ASSIGN */
-    int64_t checkpoint; /* FOR, WHILE: 0 none given, > 0 k states, or CHECKPOINT_... */
-    bool shared;        /* LET without a value: an array that a block has once */
-    bool atomic;        /* ASSIGN: by any number of invocations at once */
+    TreePlace *targets;              /* ASSIGN */
+    int64_t checkpoint;              /* FOR, WHILE: 0 none given, > 0 k states, or CHECKPOINT_... */
+    bool shared;                     /* LET without a value: an array that a block has once */
+    bool atomic;                     /* ASSIGN: by any number of invocations at once */
     const struct TreeKernel *kernel; /* KERNEL */
 };
 
@@ -327,12 +328,12 @@ typedef struct TreeKernel {
 
 /* What a statement is that stands between barriers; see types/uniform.c. */
 typedef enum KernelStep {
-    STEP_EACH,    /* for each invocation */
-    STEP_FIRST,   /* once for the block, before what is gathered so far */
-    STEP_ONCE,    /* once for the block, behind it */
-    STEP_SHARED,  /* the declaration of a shared array */
+    STEP_EACH,   /* for each invocation */
+    STEP_FIRST,  /* once for the block, before what is gathered so far */
+    STEP_ONCE,   /* once for the block, behind it */
+    STEP_SHARED, /* the declaration of a shared array */
     STEP_BARRIER,
-    STEP_INSIDE,  /* it has barriers inside */
+    STEP_INSIDE, /* it has barriers inside */
 } KernelStep;
 KernelStep kernel_step(const TreeKernel *kernel, const Tree *stmt);
 /* The statement without what stands round it as an expression. */

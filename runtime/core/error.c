@@ -49,10 +49,8 @@ static bool claim(AdlContext *context, int32_t code) {
 
 static void start(Text *text, const AdlSite *site) {
     if (!site || !site->file) return;
-    if (site->line > 0)
-        text_printf(text, "%s:%d: ", site->file, (int)site->line);
-    else
-        text_printf(text, "%s: ", site->file);
+    if (site->line > 0) text_printf(text, "%s:%d: ", site->file, (int)site->line);
+    else text_printf(text, "%s: ", site->file);
 }
 
 /* Moves TEXT, PLACE bytes of which name a place in the library, into CONTEXT; without memory for it
@@ -69,8 +67,8 @@ static void finish(AdlContext *context, Text *text, int64_t place) {
     context_unlock(context);
 }
 
-/* The bytes of TEXT, which start() began, that name a place in the library; ADL_NO_PLACE without any
-   place. */
+/* The bytes of TEXT, which start() began, that name a place in the library; ADL_NO_PLACE without
+   any place. */
 static int64_t library_place(const Text *text, const AdlSite *site) {
     if (!site) return ADL_NO_PLACE;
     return site->library ? (int64_t)text->len : 0;
@@ -134,10 +132,8 @@ static void add_argument(Text *text, const AdlArg *arg) {
     case ADL_ARG_F64: text_f64(text, arg->value.f); break;
     case ADL_ARG_BOOL: text_add(text, arg->value.i ? "true" : "false"); break;
     case ADL_ARG_STR:
-        if (arg->len < 0)
-            text_add(text, arg->value.s);
-        else
-            text_add_n(text, arg->value.s, (size_t)arg->len);
+        if (arg->len < 0) text_add(text, arg->value.s);
+        else text_add_n(text, arg->value.s, (size_t)arg->len);
         break;
     }
 }
@@ -145,13 +141,11 @@ static void add_argument(Text *text, const AdlArg *arg) {
 /* TEMPLATE with "{N}" replaced; "{{" and "}}" are braces; anything else stays as it is. */
 static void expand(Text *text, const char *template, int32_t count, const AdlArg *args) {
     for (const char *p = template; *p; p++) {
-        if ((*p == '{' || *p == '}') && p[1] == *p)
-            text_add_n(text, p++, 1);
+        if ((*p == '{' || *p == '}') && p[1] == *p) text_add_n(text, p++, 1);
         else if (*p == '{' && p[1] >= '0' && p[1] <= '9' && p[2] == '}' && p[1] - '0' < count) {
             add_argument(text, &args[p[1] - '0']);
             p += 2;
-        } else
-            text_add_n(text, p, 1);
+        } else text_add_n(text, p, 1);
     }
 }
 

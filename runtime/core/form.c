@@ -67,10 +67,8 @@ static void pad(Text *text, const Form *form, const char *ptr, size_t len) {
 }
 
 static void pad_text(Text *text, const Form *form, Text *inner) {
-    if (inner->failed)
-        text->failed = true;
-    else
-        pad(text, form, inner->ptr ? inner->ptr : "", inner->len);
+    if (inner->failed) text->failed = true;
+    else pad(text, form, inner->ptr ? inner->ptr : "", inner->len);
     text_free(inner);
 }
 
@@ -90,10 +88,8 @@ static void add_float(Text *text, const Form *form, double value, bool single) {
     if (!is_float_letter(form->letter) && form->precision < 0) {
         Text inner = {0};
         if (!signbit(value) && strchr(form->flags, '+')) text_add(&inner, "+");
-        if (single)
-            text_f32(&inner, (float)value);
-        else
-            text_f64(&inner, value);
+        if (single) text_f32(&inner, (float)value);
+        else text_f64(&inner, value);
         pad_text(text, form, &inner);
         return;
     }
@@ -124,8 +120,7 @@ static void add_integer(Text *text, const Form *form, int32_t kind, int64_t valu
         return;
     }
     char letter = form->letter && form->letter != 's' ? form->letter : 'd';
-    if (letter == 'd' || letter == 'i' || letter == 'u')
-        letter = is_signed ? 'd' : 'u';
+    if (letter == 'd' || letter == 'i' || letter == 'u') letter = is_signed ? 'd' : 'u';
     else if (kind_bytes(kind) < 8) /* the two's complement of its own width */
         value &= ((int64_t)1 << (8 * kind_bytes(kind))) - 1;
     if (letter == 'b') {
@@ -163,17 +158,14 @@ static void add_str(Text *text, const Form *form, const AdlStr *str) {
 }
 
 void form_value(Text *text, const Form *form, int32_t kind, const void *value) {
-    if (kind == ADL_KIND_STR)
-        add_str(text, form, value);
-    else if (kind_is_complex(kind))
-        add_complex(text, form, kind, value);
+    if (kind == ADL_KIND_STR) add_str(text, form, value);
+    else if (kind_is_complex(kind)) add_complex(text, form, kind, value);
     else if (kind_is_float(kind))
         add_float(text, form, kind_load_float(kind, value), kind != ADL_KIND_F64);
     else if (kind == ADL_KIND_BOOL && (!form->letter || form->letter == 's')) {
         const char *word = kind_load_integer(kind, value) ? "true" : "false";
         pad(text, form, word, strlen(word));
-    } else
-        add_integer(text, form, kind, kind_load_integer(kind, value));
+    } else add_integer(text, form, kind, kind_load_integer(kind, value));
 }
 
 /* -- arrays -- */
@@ -255,13 +247,10 @@ void form_array(Text *text, const Form *form, int32_t kind, int32_t rank, const 
     bool empty = false, large = false;
     int64_t count = 1;
     for (int32_t i = 0; i < rank; i++)
-        if (dims[i] <= 0)
-            empty = true;
-        else if (__builtin_mul_overflow(count, dims[i], &count))
-            large = true;
+        if (dims[i] <= 0) empty = true;
+        else if (__builtin_mul_overflow(count, dims[i], &count)) large = true;
     grid.elided = !empty && (large || count > ELIDE_ABOVE);
-    if (empty)
-        text_add(text, "[]");
+    if (empty) text_add(text, "[]");
     else {
         if (rank > 1) grid.width = widest(&grid, 0, 0);
         add_axis(text, &grid, 0, 0);

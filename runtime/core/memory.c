@@ -228,10 +228,8 @@ static AdlBlock *counted(const AdlContext *context, const void *data) {
 static void unlink_block(AdlBlock *block) {
     AdlContext *context = block->owner;
     context_lock(context);
-    if (block->prev)
-        block->prev->next = block->next;
-    else
-        context->live = block->next;
+    if (block->prev) block->prev->next = block->next;
+    else context->live = block->next;
     if (block->next) block->next->prev = block->prev;
     context->live_bytes -= block->capacity;
     context_unlock(context);
@@ -245,8 +243,8 @@ void adl__retain(AdlContext *context, const void *data) {
     else block->refs++;
 }
 
-/* With one name alone nobody else can come to the block, so that its count needs no atomic operation;
-   `spare` is 1 in a header for a caller's memory, whose name is not ours. */
+/* With one name alone nobody else can come to the block, so that its count needs no atomic
+   operation; `spare` is 1 in a header for a caller's memory, whose name is not ours. */
 static void release_block(AdlBlock *block) {
     if (__atomic_load_n(&block->refs, __ATOMIC_ACQUIRE) == 1 + block->spare) {
         __atomic_store_n(&block->refs, block->spare, __ATOMIC_RELAXED);
@@ -286,8 +284,7 @@ void block_detach(AdlBlock *block) {
 
 void block_drop_hold(AdlBlock *block) {
     int64_t left = __atomic_sub_fetch(&block->holds, 1, __ATOMIC_ACQ_REL);
-    if (block->owner)
-        release_block(block);
+    if (block->owner) release_block(block);
     else if (left == 0) {
         if (block->device) gpu_forget(block);
         allocator_give(block, (size_t)block->capacity);

@@ -1,5 +1,5 @@
-/* stack.c: how deep functions may call each other.  A stack of which we know nothing, of a program that
-   switches stacks itself, is not watched. */
+/* stack.c: how deep functions may call each other.  A stack of which we know nothing, of a program
+   that switches stacks itself, is not watched. */
 #define _GNU_SOURCE /* pthread_getattr_np */
 #include <pthread.h>
 #include <stdbool.h>

@@ -12,8 +12,7 @@
 /* Moves TEXT into a new block. */
 static int32_t deliver(AdlContext *context, Text *text, AdlStr *out) {
     char *data = text->failed ? NULL : adl__alloc(context, (int64_t)text->len);
-    if (text->failed)
-        error_memory(context, NULL, (int64_t)text->len);
+    if (text->failed) error_memory(context, NULL, (int64_t)text->len);
     else if (data) {
         if (text->len > 0) memcpy(data, text->ptr, text->len);
         *out = (AdlStr){data, (int64_t)text->len};

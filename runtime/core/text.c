@@ -55,8 +55,7 @@ void text_printf(Text *text, const char *format, ...) {
     va_copy(again, args);
     int len = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (len < 0)
-        text->failed = true;
+    if (len < 0) text->failed = true;
     else if (reserve(text, (size_t)len)) {
         vsnprintf(text->ptr + text->len, (size_t)len + 1, format, again);
         text->len += (size_t)len;

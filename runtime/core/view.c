@@ -1,7 +1,7 @@
 /* view.c: arrays of a C caller that come with strides.
 
-   Compiled code goes over contiguous arrays.  A view that is contiguous is used where it lies; of any
-   other the elements are gathered first and, if they are written, scattered in the end. */
+   Compiled code goes over contiguous arrays.  A view that is contiguous is used where it lies; of
+   any other the elements are gathered first and, if they are written, scattered in the end. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@
 
 enum { RANK_MAX = 16 };
 
-/* A view without dimensions of size 1, which have no stride, from the shortest stride to the longest. */
+/* A view without dimensions of size 1, which have no stride, from the shortest stride to the
+ * longest. */
 typedef struct View {
     char *low; /* the lowest element */
     int64_t bytes;
@@ -28,7 +29,8 @@ static bool view_open(View *v, const void *data, int64_t bytes, int32_t rank, co
         int64_t reach, step = strides[k];
         if (dims[k] <= 1) continue;
         if (step == INT64_MIN || __builtin_mul_overflow(dims[k] - 1, step, &reach)) return false;
-        if (__builtin_add_overflow(step < 0 ? down : up, reach, step < 0 ? &down : &up)) return false;
+        if (__builtin_add_overflow(step < 0 ? down : up, reach, step < 0 ? &down : &up))
+            return false;
         int32_t at = v->rank++;
         if (step < 0) step = -step;
         for (; at > 0 && v->step[at - 1] > step; at--) {
@@ -74,8 +76,8 @@ static bool is_aligned(const void *data, int64_t align, int32_t rank, const int6
 }
 
 /* Between a view from dimension K on and *DENSE, which moves on. */
-static void copy(char *at, char **dense, int64_t bytes, int32_t k, int32_t rank, const int64_t *dims,
-                 bool back) {
+static void copy(char *at, char **dense, int64_t bytes, int32_t k, int32_t rank,
+                 const int64_t *dims, bool back) {
     if (k == rank) {
         if (back) memcpy(at, *dense, (size_t)bytes);
         else memcpy(*dense, at, (size_t)bytes);
@@ -83,7 +85,8 @@ static void copy(char *at, char **dense, int64_t bytes, int32_t k, int32_t rank,
         return;
     }
     int64_t step = dims[k] > 1 ? dims[rank + k] : 0;
-    for (int64_t i = 0; i < dims[k]; i++) copy(at + i * step, dense, bytes, k + 1, rank, dims, back);
+    for (int64_t i = 0; i < dims[k]; i++)
+        copy(at + i * step, dense, bytes, k + 1, rank, dims, back);
 }
 
 int32_t adl__view_take(AdlContext *context, const AdlSite *site, const char *name, const void *data,

@@ -1,5 +1,5 @@
-/* cuda.h: the part of the CUDA driver's interface that the runtime uses.  The library is opened when
-   a program runs, so that nothing of CUDA is needed to compile, to link or to start. */
+/* cuda.h: the part of the CUDA driver's interface that the runtime uses.  The library is opened
+   when a program runs, so that nothing of CUDA is needed to compile, to link or to start. */
 #ifndef ADL_RUNTIME_GPU_CUDA_H
 #define ADL_RUNTIME_GPU_CUDA_H
 
@@ -31,7 +31,8 @@ enum { CU_ERROR_LOG = 5, CU_ERROR_LOG_BYTES = 6 };
     X(context_set, cuCtxSetCurrent, (CuContext context))                                           \
     X(module_load, cuModuleLoadDataEx,                                                             \
       (CuModule * module, const void *image, unsigned count, int *options, void **values))         \
-    X(module_function, cuModuleGetFunction, (CuFunction * function, CuModule module, const char *name)) \
+    X(module_function, cuModuleGetFunction,                                                        \
+      (CuFunction * function, CuModule module, const char *name))                                  \
     X(allocate, cuMemAlloc_v2, (CuAddress * address, size_t bytes))                                \
     X(release, cuMemFree_v2, (CuAddress address))                                                  \
     X(to_device, cuMemcpyHtoD_v2, (CuAddress to, const void *from, size_t bytes))                  \

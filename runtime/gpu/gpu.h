@@ -1,7 +1,7 @@
 /* gpu.h: the device of this process, and the device memory of blocks.
 
-   A block's `device` word is 0, or the number of a record times 4 plus what is valid: the record has
-   the device memory.  Generated code looks at the two low bits before it touches elements.  All
+   A block's `device` word is 0, or the number of a record times 4 plus what is valid: the record
+   has the device memory.  Generated code looks at the two low bits before it touches elements.  All
    functions here are called with the lock held, unless they say otherwise. */
 #ifndef ADL_RUNTIME_GPU_GPU_H
 #define ADL_RUNTIME_GPU_GPU_H
@@ -20,7 +20,7 @@ typedef enum GpuState {
 
 typedef struct GpuRecord {
     CuAddress at;
-    int64_t bytes; /* as allocated */
+    int64_t bytes;   /* as allocated */
     AdlBlock *block; /* NULL: free */
     int32_t next;    /* the next free one */
 } GpuRecord;
@@ -39,7 +39,7 @@ typedef struct Gpu {
     char name[128];
     char reason[256]; /* why there is none */
     CuContext context;
-    CuStream stream; /* all that is done is done in its order */
+    CuStream stream;  /* all that is done is done in its order */
     CuAddress failed; /* a word that a failed check sets */
     double regret;    /* what launches that were not made would have saved, in nanoseconds */
     GpuRecord *records;
@@ -76,7 +76,9 @@ AdlBlock *gpu_block(const AdlContext *context, const void *data);
 /* Device memory for BLOCK; with its elements if READ.  What is valid stays as it is. */
 int32_t gpu_reside(AdlContext *context, const AdlSite *site, AdlBlock *block, bool read,
                    CuAddress *at);
-static inline int32_t gpu_valid(const AdlBlock *block) { return block->device & ADL_DEVICE_VALID; }
+static inline int32_t gpu_valid(const AdlBlock *block) {
+    return block->device & ADL_DEVICE_VALID;
+}
 static inline void gpu_set_valid(AdlBlock *block, int32_t valid) {
     block->device = (block->device & ~ADL_DEVICE_VALID) | valid;
 }

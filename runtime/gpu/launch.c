@@ -17,7 +17,8 @@ typedef struct Loaded {
 
 /* ---- modules ---- */
 
-/* A cubin runs on devices of its major version whose minor is not lower; PTX on what is not older. */
+/* A cubin runs on devices of its major version whose minor is not lower; PTX on what is not older.
+ */
 static bool fits(const AdlGpuImage *image) {
     int major = image->sm / 10, minor = image->sm % 10;
     if (image->kind == ADL_GPU_CUBIN) return major == gpu.major && minor <= gpu.minor;
@@ -75,8 +76,7 @@ static int32_t find(AdlContext *context, const AdlSite *site, AdlGpuModule *modu
     Loaded *loaded = module->loaded;
     if (!loaded->functions[kernel]) {
         snprintf(name, sizeof name, "adl_region_%d", (int)kernel);
-        CuResult result =
-            gpu.module_function(&loaded->functions[kernel], loaded->module, name);
+        CuResult result = gpu.module_function(&loaded->functions[kernel], loaded->module, name);
         if (result) return gpu_fail(context, site, result, "cuModuleGetFunction of %s", name);
     }
     *function = loaded->functions[kernel];
@@ -85,12 +85,19 @@ static int32_t find(AdlContext *context, const AdlSite *site, AdlGpuModule *modu
 
 /* ---- arguments ---- */
 
-static bool is_memory(const AdlGpuArg *arg) { return arg->kind != ADL_GPU_SCALAR; }
-static bool is_read(const AdlGpuArg *arg) { return arg->kind & ADL_GPU_READ; }
-static bool is_written(const AdlGpuArg *arg) { return arg->kind & ADL_GPU_WRITE; }
+static bool is_memory(const AdlGpuArg *arg) {
+    return arg->kind != ADL_GPU_SCALAR;
+}
+static bool is_read(const AdlGpuArg *arg) {
+    return arg->kind & ADL_GPU_READ;
+}
+static bool is_written(const AdlGpuArg *arg) {
+    return arg->kind & ADL_GPU_WRITE;
+}
 
-/* Does a launch save time, moving what it has to move?  Data that stays on the host for one launch's
-   sake makes the next ones dearer, too: what was not saved is summed up until it pays the way. */
+/* Does a launch save time, moving what it has to move?  Data that stays on the host for one
+   launch's sake makes the next ones dearer, too: what was not saved is summed up until it pays the
+   way. */
 static bool pays(const AdlContext *context, double work, const AdlGpuArg *args, int32_t count) {
     double to_device = 0, to_host = 0;
     for (int32_t i = 0; i < count; i++) {
@@ -113,8 +120,8 @@ static bool pays(const AdlContext *context, double work, const AdlGpuArg *args, 
     return true;
 }
 
-/* The device's address of ARG's memory.  TEMPORARY is memory of its own, if it has no block, or APART
-   from what the block has. */
+/* The device's address of ARG's memory.  TEMPORARY is memory of its own, if it has no block, or
+   APART from what the block has. */
 static int32_t place(AdlContext *context, const AdlSite *site, const AdlGpuArg *arg, bool apart,
                      CuAddress *at, GpuFree *temporary) {
     const char *host = (const char *)(uintptr_t)arg->word;
@@ -151,8 +158,7 @@ static int32_t settle(AdlContext *context, const AdlSite *site, const AdlGpuArg 
         return ADL_OK;
     }
     if (arg->bytes == 0) return ADL_OK;
-    CuResult result =
-        gpu_to_host((void *)(uintptr_t)arg->word, temporary->at, arg->bytes);
+    CuResult result = gpu_to_host((void *)(uintptr_t)arg->word, temporary->at, arg->bytes);
     return result ? gpu_fail(context, site, result, "cuMemcpyDtoH of %lld bytes",
                              (long long)arg->bytes)
                   : ADL_OK;
@@ -184,8 +190,7 @@ static int32_t start(Launch *l, CuFunction function) {
     while (x < BLOCK_SIZE && x < l->extents[0]) x *= 2;
     unsigned y = l->extents[1] > 1 ? BLOCK_SIZE / x : 1;
     CuResult result = gpu.launch(function, blocks(l->extents[0], x), blocks(l->extents[1], y),
-                                 blocks(l->extents[2], 1), x, y, 1, 0, gpu.stream, params,
-                                 NULL);
+                                 blocks(l->extents[2], 1), x, y, 1, 0, gpu.stream, params, NULL);
     if (!result) return ADL_OK;
     return gpu_fail(l->context, l->site, result, "cuLaunchKernel of %lld x %lld x %lld",
                     (long long)l->extents[2], (long long)l->extents[1], (long long)l->extents[0]);

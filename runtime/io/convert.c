@@ -15,8 +15,7 @@ typedef struct Number {
 
 static Number load(int32_t kind, const void *value) {
     Number number = {0};
-    if (kind_is_float(kind))
-        number.re = kind_load_float(kind, value);
+    if (kind_is_float(kind)) number.re = kind_load_float(kind, value);
     else if (kind_is_complex(kind)) {
         int32_t part = kind == ADL_KIND_C64 ? ADL_KIND_F32 : ADL_KIND_F64;
         number.re = kind_load_float(part, value);
@@ -65,12 +64,9 @@ static void round_to(int32_t kind, double value, void *out, double *stored) {
     float single = (float)value;
     if (kind == ADL_KIND_F16) half = adl__f16_from_f64(value);
     if (kind == ADL_KIND_BF16) half = adl__bf16_from_f64(value);
-    if (kind == ADL_KIND_F64)
-        memcpy(out, &value, sizeof value);
-    else if (kind == ADL_KIND_F32)
-        memcpy(out, &single, sizeof single);
-    else
-        memcpy(out, &half, sizeof half);
+    if (kind == ADL_KIND_F64) memcpy(out, &value, sizeof value);
+    else if (kind == ADL_KIND_F32) memcpy(out, &single, sizeof single);
+    else memcpy(out, &half, sizeof half);
     *stored = kind_load_float(kind, out);
 }
 

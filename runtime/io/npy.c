@@ -209,8 +209,7 @@ static bool copy_element(const Header *header, int64_t from_at, int32_t kind, ch
     char element[16];
     if (header->swapped)
         swap_bytes(header->data + from_at * bytes, bytes, kind_is_complex(header->kind), element);
-    else
-        memcpy(element, header->data + from_at * bytes, (size_t)bytes);
+    else memcpy(element, header->data + from_at * bytes, (size_t)bytes);
     if (header->kind == ADL_KIND_BOOL) element[0] = element[0] != 0;
     return convert_value(header->kind, element, kind, data + to_at * kind_bytes(kind));
 }
@@ -221,8 +220,7 @@ static int32_t fail_element(const FileJob *job, const Header *header, int64_t fr
     int64_t bytes = kind_bytes(header->kind);
     if (header->swapped)
         swap_bytes(header->data + from_at * bytes, bytes, kind_is_complex(header->kind), element);
-    else
-        memcpy(element, header->data + from_at * bytes, (size_t)bytes);
+    else memcpy(element, header->data + from_at * bytes, (size_t)bytes);
     shape_index_text(header->rank, header->dims, to_at, text, sizeof text);
     return shape_fail_value(job, text, header->kind, element, kind);
 }

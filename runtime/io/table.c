@@ -64,10 +64,8 @@ static Field next_field(const Table *table, const char **p, const char *end, int
     field.end = q;
     if (table->separator == ' ')
         while (q < end && is_blank(*q)) q++;
-    else if (q < end)
-        q++;
-    else
-        q = NULL;
+    else if (q < end) q++;
+    else q = NULL;
     *p = q && (table->separator != ' ' || q < end) ? q : NULL;
     while (field.begin < field.end && is_blank(*field.begin)) field.begin++;
     while (field.end > field.begin && is_blank(field.end[-1])) field.end--;
@@ -189,10 +187,8 @@ static int32_t finish(Table *table, int32_t status, void **data) {
         table->data = adl__alloc(context, 0);
         if (!table->data) status = context->error;
     }
-    if (status != 0)
-        adl__release(context, table->data);
-    else
-        *data = table->data;
+    if (status != 0) adl__release(context, table->data);
+    else *data = table->data;
     return status;
 }
 
@@ -291,8 +287,7 @@ static int32_t save_table(AdlContext *context, const AdlSite *site, const char *
     if (rank > 2 || kind == ADL_KIND_STR)
         status = file_fail(&job, ADL_ERROR_ARGUMENT,
                            "a table has at most 2 dimensions, the array has %d", (int)rank);
-    else
-        status = file_out_begin(&out, &job);
+    else status = file_out_begin(&out, &job);
     if (status == 0)
         status = file_out_end(&out, write_rows(&job, &out, kind, rank, dims, data, separator));
     file_job_end(&job);

@@ -48,12 +48,9 @@ uint16_t adl__bf16_from_f32(float value) {
 float adl__f16_to_f32(uint16_t half) {
     int e = half >> 10 & 31, m = half & 1023;
     float value;
-    if (e == 31)
-        value = m ? NAN : INFINITY;
-    else if (e == 0)
-        value = ldexpf((float)m, -24);
-    else
-        value = ldexpf((float)(m | 1024), e - 25);
+    if (e == 31) value = m ? NAN : INFINITY;
+    else if (e == 0) value = ldexpf((float)m, -24);
+    else value = ldexpf((float)(m | 1024), e - 25);
     return half >> 15 ? -value : value;
 }
 

@@ -5,8 +5,8 @@
 
    Generated code asks for threads where it guesses that a loop is long, and may be wrong by far:
    vectors do in a nanosecond what counts as ten operations.  So the first pieces run here, and the
-   time that they take says whether the others are worth waking threads for.  A grain below 1 says that
-   single iterations are long beyond doubt. */
+   time that they take says whether the others are worth waking threads for.  A grain below 1 says
+   that single iterations are long beyond doubt. */
 #include <stdbool.h>
 #include <time.h>
 #ifdef _OPENMP

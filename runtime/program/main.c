@@ -58,13 +58,11 @@ int32_t adl__main_read(AdlContext *context, const AdlMain *main, int32_t argc, c
                        void *values) {
     const char *program = argc > 0 && argv[0] ? argv[0] : "program";
     struct AdlArguments arguments = {0, NULL}; /* stays empty without ADL_MAIN_ARGS */
-    Options options = {
-        .context = context, .main = main, .values = values, .arguments = &arguments};
+    Options options = {.context = context, .main = main, .values = values, .arguments = &arguments};
     int32_t result = 0;
     if (!options_read(&options, argc > 0 ? argc - 1 : 0, argv + 1))
         result = report_usage(&options, program);
-    else if (options.help)
-        result = show_help(main, program) == 0 ? -1 : EXIT_USAGE;
+    else if (options.help) result = show_help(main, program) == 0 ? -1 : EXIT_USAGE;
     text_free(&options.wrong);
     return result;
 }
@@ -85,16 +83,12 @@ int32_t adl__main_run(const AdlMain *main, int32_t argc, char **argv) {
             .context = &context, .main = main, .values = values, .arguments = &arguments};
         bool ok = options_read(&options, argc > 0 ? argc - 1 : 0, argv + 1);
         context.arguments = &arguments;
-        if (options.help)
-            result = show_help(main, program);
-        else if (!ok)
-            result = report_usage(&options, program);
-        else
-            result = run(&context, main, values, program);
+        if (options.help) result = show_help(main, program);
+        else if (!ok) result = report_usage(&options, program);
+        else result = run(&context, main, values, program);
         text_free(&options.wrong);
         adl__context_end(&context, context.error);
-    } else
-        fprintf(stderr, "%s: out of memory\n", program);
+    } else fprintf(stderr, "%s: out of memory\n", program);
     allocator_give(values, value_bytes);
     allocator_give(words, word_bytes);
     return result;

@@ -182,14 +182,10 @@ bool options_read(Options *options, int argc, char **argv) {
     while (words.next < words.count) {
         const char *word = words.at[words.next++];
         bool ok = true;
-        if (only_words || word[0] != '-' || is_number(word))
-            ok = add_word(options, word);
-        else if (strcmp(word, "--") == 0)
-            only_words = true;
-        else if (strncmp(word, "--", 2) == 0)
-            ok = read_option(options, word + 2, &words);
-        else if (strcmp(word, "-h") == 0)
-            options->help = true;
+        if (only_words || word[0] != '-' || is_number(word)) ok = add_word(options, word);
+        else if (strcmp(word, "--") == 0) only_words = true;
+        else if (strncmp(word, "--", 2) == 0) ok = read_option(options, word + 2, &words);
+        else if (strcmp(word, "-h") == 0) options->help = true;
         else {
             text_printf(&options->wrong, "unknown option %.100s; options begin with --", word);
             ok = false;
@@ -203,10 +199,8 @@ bool options_read(Options *options, int argc, char **argv) {
 /* -- help -- */
 
 static void add_usage(Text *text, const AdlParam *param) {
-    if (param->rank > 0)
-        text_printf(text, "  --%s FILE", param->name);
-    else if (is_flag(param))
-        text_printf(text, "  --%s, --no-%s", param->name, param->name);
+    if (param->rank > 0) text_printf(text, "  --%s FILE", param->name);
+    else if (is_flag(param)) text_printf(text, "  --%s, --no-%s", param->name, param->name);
     else
         text_printf(text, "  --%s %s", param->name,
                     param->kind == ADL_KIND_STR ? "TEXT" : kind_name(param->kind));
@@ -231,12 +225,10 @@ static void add_details(Text *text, const AdlParam *param) {
         text_printf(text, "%s%s%s", join, param->shape ? param->shape : "", kind_name(param->kind));
         join = ", ";
     }
-    if (param->default_text)
-        text_printf(text, "%sdefault: %s", join, param->default_text);
+    if (param->default_text) text_printf(text, "%sdefault: %s", join, param->default_text);
     else if (!(param->flags & ADL_PARAM_DEFAULT) && !is_flag(param))
         text_printf(text, "%srequired", join);
-    else if (join[0] != ',')
-        return;
+    else if (join[0] != ',') return;
     text_add(text, ")");
 }
 

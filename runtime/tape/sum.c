@@ -1,5 +1,5 @@
-/* sum.c: sums of tapes of cotangents, of which each entry ends with the address of what it holds: for
-   each value its kind, its lanes and one more than its rank (see AdlTapeKind), then 0.
+/* sum.c: sums of tapes of cotangents, of which each entry ends with the address of what it holds:
+   for each value its kind, its lanes and one more than its rank (see AdlTapeKind), then 0.
 
    Tapes are read from above and written from below, so both are gone through first. */
 #include "tape/tape.h"
@@ -177,8 +177,7 @@ static bool put_entry(AdlContext *context, AdlTape *sum, List *a, List *b) {
     int64_t at = 0, n = all_words(types);
     if (others && strcmp(types, others) != 0) return differ(context);
     for (const char *type = types; *type; at += words_of(type), type += 3)
-        if (is_array(type) &&
-            !put_array(context, sum, type, x + at, y ? y + at : NULL, a, b))
+        if (is_array(type) && !put_array(context, sum, type, x + at, y ? y + at : NULL, a, b))
             return false;
     int64_t *to = adl__tape_push(context, sum, 8 * (n + 1));
     if (!to) return false;

@@ -44,10 +44,8 @@ AdlTape *adl__tape_new(AdlContext *context, int64_t type) {
 static void unlink_tape(AdlTape *tape) {
     AdlContext *context = tape->owner;
     context_lock(context);
-    if (tape->prev)
-        tape->prev->next = tape->next;
-    else
-        context->tapes = tape->next;
+    if (tape->prev) tape->prev->next = tape->next;
+    else context->tapes = tape->next;
     if (tape->next) tape->next->prev = tape->prev;
     context_unlock(context);
     tape->prev = tape->next = NULL;
@@ -186,10 +184,8 @@ static AdlChunk *next_chunk(AdlContext *context, AdlTape *tape, int64_t bytes) {
     AdlChunk *chunk = memory_take(context, &capacity);
     if (!chunk) return NULL;
     *chunk = (AdlChunk){.prev = old, .next = after, .end = (char *)chunk + capacity};
-    if (old)
-        old->next = chunk;
-    else
-        tape->first = chunk;
+    if (old) old->next = chunk;
+    else tape->first = chunk;
     if (after) after->prev = chunk;
     return chunk;
 }

@@ -123,9 +123,8 @@ static const char *prepare_sanitizer(LLVMModuleRef module, int sanitize) {
 /* Older libraries of the thread sanitizer have no entry of their own for these; all see the plain
    ones. */
 static void plain_names(LLVMModuleRef module) {
-    static const char *const names[][2] = {{"__tsan_memcpy", "memcpy"},
-                                           {"__tsan_memmove", "memmove"},
-                                           {"__tsan_memset", "memset"}};
+    static const char *const names[][2] = {
+        {"__tsan_memcpy", "memcpy"}, {"__tsan_memmove", "memmove"}, {"__tsan_memset", "memset"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         LLVMValueRef fn = LLVMGetNamedFunction(module, names[i][0]);
         LLVMValueRef plain = LLVMGetNamedFunction(module, names[i][1]);

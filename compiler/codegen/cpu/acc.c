@@ -41,8 +41,7 @@ static Val open_unset(Fn *f, const IrInst *with, uint32_t k) {
 static Val open_acc(Fn *f, const IrInst *inst, uint32_t k) {
     IrType type = ir_resolve(inst->operands[k])->type;
     Emit *e = f->e;
-    if (type->kind != IR_T_SCALAR)
-        /* A launch adds to what is there. */
+    if (type->kind != IR_T_SCALAR) /* A launch adds to what is there. */
         return !f->device && is_met_once(inst, k) ? open_unset(f, inst, k) : gen_base(f, inst, k);
     LLVMTypeRef memory = emit_memory_type(e, type->scalar);
     Val val = {.at = gen_alloca(f, memory, NULL, ir_scalar_align(type->scalar), "acc"),

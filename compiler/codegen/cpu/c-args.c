@@ -1,7 +1,7 @@
-/* A complex number by value is a struct of two reals, which LLVM leaves to its callers to pass as the
-   C compiler does.  On x86-64 two doubles take two vector registers, two floats share one, and where
-   too few are left the struct is in memory; on AArch64 each part has its register, or all are in
-   memory, which LLVM knows of arrays. */
+/* A complex number by value is a struct of two reals, which LLVM leaves to its callers to pass as
+   the C compiler does.  On x86-64 two doubles take two vector registers, two floats share one, and
+   where too few are left the struct is in memory; on AArch64 each part has its register, or all are
+   in memory, which LLVM knows of arrays. */
 #include "codegen/cpu/c-args.h"
 
 #include <string.h>
@@ -87,8 +87,7 @@ void c_args_describe(Gen *g, LLVMValueRef fn, const IrExport *export, const CPla
         if (places[i].how == C_MEMORY) {
             LLVMTypeRef type = pair_struct(&g->e, pair_of(&g->e, export, arg));
             unsigned kind = LLVMGetEnumAttributeKindForName("byval", strlen("byval"));
-            LLVMAddAttributeAtIndex(fn, at + 1,
-                                    LLVMCreateTypeAttribute(g->e.context, kind, type));
+            LLVMAddAttributeAtIndex(fn, at + 1, LLVMCreateTypeAttribute(g->e.context, kind, type));
             gen_attribute(g, fn, at + 1, "align", 8);
         } else if (places[i].how == C_ONE && LLVMTypeOf(param) == g->e.ptr) {
             gen_attribute(g, fn, at + 1, "noalias", 0);

@@ -211,8 +211,7 @@ static void dot(Product *p, const IrInst *inst) {
     LLVMValueRef sum = LLVMBuildPhi(e->b, emit_type(e, p->scalar), "sum");
     loop_enter(p->f, &l, p->k);
     LLVMValueRef a = gen_load(p->f, &p->a, p->of_a, l.i), b = gen_load(p->f, &p->b, p->of_b, l.i);
-    loop_phi(&l, sum, emit_zero(e, p->scalar), add_product(p, a, b, sum),
-             LLVMGetInsertBlock(e->b));
+    loop_phi(&l, sum, emit_zero(e, p->scalar), add_product(p, a, b, sum), LLVMGetInsertBlock(e->b));
     gen_loop_close(p->f, &l, NULL);
     gen_set_scalar(p->f, inst->results[0], sum);
 }

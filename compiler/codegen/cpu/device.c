@@ -1,6 +1,6 @@
-/* Arrays that may be on a device.  Functions that launch kernels ask before the CPU touches elements:
-   each instruction of theirs that launches nothing asks once for all it reads and writes, loops as a
-   whole.  Parallel code, and functions that launch nothing, never see such arrays. */
+/* Arrays that may be on a device.  Functions that launch kernels ask before the CPU touches
+   elements: each instruction of theirs that launches nothing asks once for all it reads and writes,
+   loops as a whole.  Parallel code, and functions that launch nothing, never see such arrays. */
 #include "codegen/cpu/device.h"
 
 #include <string.h>
@@ -55,8 +55,7 @@ static LLVMValueRef asking(Gen *g, bool write, LLVMTypeRef *type) {
     if (!fresh) return fn;
     LLVMBasicBlockRef back = LLVMGetInsertBlock(e->b), blocks[4];
     static const char *const names[] = {"", "look", "call", "done"};
-    for (int i = 0; i < 4; i++)
-        blocks[i] = LLVMAppendBasicBlockInContext(e->context, fn, names[i]);
+    for (int i = 0; i < 4; i++) blocks[i] = LLVMAppendBasicBlockInContext(e->context, fn, names[i]);
     LLVMValueRef block = LLVMGetParam(fn, 1);
     debug_nowhere(g->debug, e->b);
     LLVMPositionBuilderAtEnd(e->b, blocks[0]);
@@ -108,8 +107,8 @@ void device_copy(Fn *f, IrScalar scalar, const Val *to, const Val *from, LLVMVal
         return;
     }
     LLVMValueRef bytes = emit_size_mul(e, count, gen_int(e, ir_scalar_bytes(scalar)));
-    LLVMValueRef args[] = {f->context, gen_site(f->g, f->ir, f->pos), to->at, to->block, from->at,
-                           home, bytes};
+    LLVMValueRef args[] = {
+        f->context, gen_site(f->g, f->ir, f->pos), to->at, to->block, from->at, home, bytes};
     gen_check_status(f, gen_runtime(f->g, "adl__gpu_copy", args, 7));
 }
 
@@ -120,8 +119,8 @@ typedef struct Touched {
     const IrInst *inst;
 } Touched;
 
-/* Could something in REGION come to own VALUE, and then write to it?  What the region yields is asked
-   for again. */
+/* Could something in REGION come to own VALUE, and then write to it?  What the region yields is
+   asked for again. */
 static bool may_be_kept(const Fn *f, const IrRegion *region, const IrValue *value, bool outermost) {
     const IrValue *root = f->plan->root[value->id];
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
@@ -266,8 +265,7 @@ static LLVMValueRef store_args(const Args *args) {
     Fn *f = args->f;
     Emit *e = f->e;
     uint32_t n = args->fields.len;
-    LLVMValueRef memory =
-        gen_alloca(f, LLVMArrayType2(e->i64, n ? n : 1), NULL, 8, "launch");
+    LLVMValueRef memory = gen_alloca(f, LLVMArrayType2(e->i64, n ? n : 1), NULL, 8, "launch");
     for (uint32_t i = 0; i < n; i++) {
         LLVMValueRef at = emit_offset(e, memory, 8 * (int64_t)i);
         LLVMSetAlignment(LLVMBuildStore(e->b, args->fields.at[i], at), 8);
@@ -296,8 +294,8 @@ static void extents_of(Fn *f, const IrInst *inst, LLVMValueRef *extents) {
     }
 }
 
-Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs,
-                   LLVMValueRef const *extents, LLVMValueRef work) {
+Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs, LLVMValueRef const *extents,
+                   LLVMValueRef work) {
     Emit *e = f->e;
     const IrInst *inst = kernel->inst;
     Args args = {.f = f};
@@ -305,8 +303,7 @@ Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs,
     Launch launch = {.device = gen_block(f, "device"), .done = gen_block(f, "launched")};
     for (uint32_t i = 0; i < kernel->ncaptures; i++) push_capture(&args, kernel->captures[i]);
     for (uint32_t r = 0; r < inst->nresults; r++) {
-        push_memory(&args, outs[r].part ? ADL_GPU_PART : ADL_GPU_WRITE, &outs[r].val,
-                    outs[r].type);
+        push_memory(&args, outs[r].part ? ADL_GPU_PART : ADL_GPU_WRITE, &outs[r].val, outs[r].type);
         for (uint32_t k = 0; k < outs[r].nto; k++) push_scalar(&args, outs[r].to[k]);
     }
     LLVMValueRef call[] = {f->context,
@@ -407,8 +404,7 @@ void launch_build(Fn *f, const DeviceKernel *kernel, const Val *outs, const Sink
     Out *all = ARENA_ARRAY(f->g->plan->arena, Out, inst->nresults + 1);
     for (uint32_t r = 0; r < inst->nresults; r++) all[r] = out_of(f, inst, r, &outs[r], sink);
     extents_of(f, inst, extents);
-    Launch launch =
-        launch_open(f, kernel, all, extents, cost_of_region(f, inst->regions[0], &own));
+    Launch launch = launch_open(f, kernel, all, extents, cost_of_region(f, inst->regions[0], &own));
     otherwise(f, data);
     launch_done(f, &launch);
     launch_close(f, &launch, 0, NULL, NULL);

@@ -10,8 +10,8 @@ const DeviceKernel *device_kernel(const Fn *f, const IrInst *inst);
 /* Does code outside of it have to know that FUNC may leave arrays on the device? */
 bool device_launches(const Gen *g, const IrFunc *func);
 void device_find_launching(Gen *g);
-/* Before INST runs on the CPU: the elements that it reads or writes are there.  False if nothing was
-   to be done or INST launches something itself. */
+/* Before INST runs on the CPU: the elements that it reads or writes are there.  False if nothing
+   was to be done or INST launches something itself. */
 bool device_before(Fn *f, const IrInst *inst);
 /* VAL's elements are about to be read; written. */
 void device_ask(Fn *f, const Val *val, bool write);
@@ -28,19 +28,20 @@ typedef struct Launch {
 typedef struct Out {
     Val val;
     IrType type;
-    bool part;         /* of it alone */
-    LLVMValueRef *to;  /* the strides of the kernel's indices in it and where it begins; or NULL */
+    bool part;        /* of it alone */
+    LLVMValueRef *to; /* the strides of the kernel's indices in it and where it begins; or NULL */
     uint32_t nto;
 } Out;
-/* Asks for KERNEL with OUTS, one for each result; the builder then stands where it did not run, with
-   all elements on the host; after launch_done where it did; after launch_close where both meet. */
-Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs,
-                   LLVMValueRef const *extents, LLVMValueRef work);
+/* Asks for KERNEL with OUTS, one for each result; the builder then stands where it did not run,
+   with all elements on the host; after launch_done where it did; after launch_close where both
+   meet. */
+Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs, LLVMValueRef const *extents,
+                   LLVMValueRef work);
 void launch_done(Fn *f, Launch *launch);
 /* HERE, the N values of the first way, become phis of those and THERE, of the second. */
 void launch_close(Fn *f, Launch *launch, uint32_t n, LLVMValueRef *here, LLVMValueRef *there);
-/* BUILD's kernel, whose result goes into SINK, if that is not NULL; OTHERWISE makes the loops on the
-   CPU. */
+/* BUILD's kernel, whose result goes into SINK, if that is not NULL; OTHERWISE makes the loops on
+   the CPU. */
 void launch_build(Fn *f, const DeviceKernel *kernel, const Val *outs, const Sink *sink,
                   void (*otherwise)(Fn *f, void *data), void *data);
 /* The constants of the module. */

@@ -50,8 +50,8 @@ LLVMValueRef entry_result_memory(Fn *f, const IrFunc *func, uint32_t i) {
     const Emit *e = f->e;
     uint32_t words = type->kind == IR_T_TAPE ? 4 : type->kind == IR_T_STR ? 3 : 2;
     if (type->kind == IR_T_SCALAR)
-        return gen_alloca(f, emit_memory_type(e, type->scalar), NULL,
-                          ir_scalar_align(type->scalar), "result");
+        return gen_alloca(f, emit_memory_type(e, type->scalar), NULL, ir_scalar_align(type->scalar),
+                          "result");
     if (mem_is_small(type)) return gen_slot(f, type).at;
     for (uint32_t k = 0; k < type->rank; k++)
         if (type->dims[k] < 0) words++;
@@ -202,8 +202,8 @@ void gen_call_open(Fn *f, const IrInst *inst) {
     Emit *e = f->e;
     const IrFunc *func = inst->func;
     uint32_t n = func->nparams;
-    LLVMValueRef table = gen_alloca(f, LLVMArrayType2(e->ptr, n + func->nresults + 1), NULL, 8,
-                                    "table");
+    LLVMValueRef table =
+        gen_alloca(f, LLVMArrayType2(e->ptr, n + func->nresults + 1), NULL, 8, "table");
     LLVMValueRef *places = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, n + func->nresults + 1);
     for (uint32_t k = 0; k < n; k++)
         places[k] = entry_place(f, func->params[k], gen_val(f, inst->operands[k]));

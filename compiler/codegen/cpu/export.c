@@ -1,5 +1,6 @@
 /* The C interface: a wrapper for each export makes a context, looks at the arguments, calls, puts
-   the results where the caller wants them.  Memory that is read has no block.  Memory that is written
+   the results where the caller wants them.  Memory that is read has no block.  Memory that is
+   written
    (`mut`) gets a header on the stack that looks like a block with one name more than is counted, so
    that it is written in place and never freed; memory that the caller keeps as it is while a tape
    lives, one that looks like that of a constant, so that the tape need not copy it. */
@@ -35,8 +36,8 @@ static void leave(Wrapper *w, LLVMValueRef status) {
     LLVMBuildBr(w->f.e->b, w->end);
 }
 
-/* The end of the wrapper: returns the status, a phi that `leave` adds to.  A context that has nothing
-   to give back and no error, as in most calls of small functions, is left as it is. */
+/* The end of the wrapper: returns the status, a phi that `leave` adds to.  A context that has
+   nothing to give back and no error, as in most calls of small functions, is left as it is. */
 static void end_context(Wrapper *w) {
     static const size_t owns[] = {offsetof(AdlContext, live), offsetof(AdlContext, tapes),
                                   offsetof(AdlContext, recent), offsetof(AdlContext, cache),
@@ -137,8 +138,8 @@ static LLVMValueRef header_with(Wrapper *w, int64_t refs) {
     return header;
 }
 
-/* The block of memory that the caller lets us write to.  Its header counts the caller's name, and one
-   more where the callee gets the array as its own, as any argument that it owns. */
+/* The block of memory that the caller lets us write to.  Its header counts the caller's name, and
+   one more where the callee gets the array as its own, as any argument that it owns. */
 static LLVMValueRef borrowed_block(Wrapper *w, uint32_t k) {
     bool owned = w->f.g->plan->funcs[w->func->id].owned_param[k];
     LLVMValueRef header = header_with(w, owned ? 2 : 1);
@@ -290,9 +291,12 @@ static void take_size(Wrapper *w, uint32_t i) {
     strbuf_printf(&name, "%s: %s", w->export->name, param->name);
     const char *text = param->want.text ? param->want.text : "what it has to be";
     if (param->want.constant >= 0) text = "what its type says";
-    LLVMValueRef args[] = {w->f.context, gen_site(w->f.g, w->func, w->export->pos),
-                           gen_text(w->f.g, name.text, name.len), given,
-                           gen_text(w->f.g, text, strlen(text)), wanted};
+    LLVMValueRef args[] = {w->f.context,
+                           gen_site(w->f.g, w->func, w->export->pos),
+                           gen_text(w->f.g, name.text, name.len),
+                           given,
+                           gen_text(w->f.g, text, strlen(text)),
+                           wanted};
     strbuf_free(&name);
     leave(w, gen_runtime(w->f.g, "adl__fail_size", args, 6));
     LLVMPositionBuilderAtEnd(e->b, on);
@@ -399,10 +403,9 @@ static void check_pair(Wrapper *w, uint32_t i, uint32_t j) {
     }
     const IrCParam *a = &w->export->params[i], *b = &w->export->params[j];
     Gen *g = w->f.g;
-    LLVMValueRef args[] = {
-        w->f.context,   gen_site(g, w->func, w->export->pos),  w->given[i],
-        bytes_of(w, a), gen_text(g, a->name, strlen(a->name)), w->given[j],
-        bytes_of(w, b), gen_text(g, b->name, strlen(b->name))};
+    LLVMValueRef args[] = {w->f.context,   gen_site(g, w->func, w->export->pos),  w->given[i],
+                           bytes_of(w, a), gen_text(g, a->name, strlen(a->name)), w->given[j],
+                           bytes_of(w, b), gen_text(g, b->name, strlen(b->name))};
     leave_if_failed(w, gen_runtime(g, "adl__check_overlap", args, 8));
 }
 
@@ -453,7 +456,8 @@ static void give_tape(Wrapper *w, const Val *val, uint32_t i, LLVMValueRef place
 
 /* Memory that the caller lent to be written, other than the place of result I. */
 static bool is_lent(const IrCParam *param, uint32_t i) {
-    return param->kind == IR_C_MUT && param->type->kind == IR_T_ARRAY && param->result != (int32_t)i;
+    return param->kind == IR_C_MUT && param->type->kind == IR_T_ARRAY &&
+           param->result != (int32_t)i;
 }
 
 /* What an array result is may lie in memory that another result is about to overwrite: after
@@ -463,21 +467,20 @@ static void find_source(Wrapper *w, uint32_t i) {
     IrType type = w->func->results[i];
     if (type->kind != IR_T_ARRAY || !w->places[i] || w->places[i] == w->memories[i]) return;
     Val val = gen_load_result(&w->f, type, w->memories[i]);
-    LLVMValueRef bytes = emit_size_mul(e, gen_count(&w->f, &val, type),
-                                       gen_int(e, ir_scalar_bytes(type->scalar)));
+    LLVMValueRef bytes =
+        emit_size_mul(e, gen_count(&w->f, &val, type), gen_int(e, ir_scalar_bytes(type->scalar)));
     w->sources[i] = val.at;
     LLVMValueRef moved = device_status(&w->f, &val, false);
     if (moved) leave_if_failed(w, moved);
     for (uint32_t k = 0; k < w->export->nparams; k++) {
         const IrCParam *param = &w->export->params[k];
         if (!is_lent(param, i)) continue;
-        LLVMValueRef args[] = {w->f.context, w->sources[i], bytes, w->used[k],
-                               bytes_of(w, param)};
+        LLVMValueRef args[] = {w->f.context, w->sources[i], bytes, w->used[k], bytes_of(w, param)};
         LLVMValueRef apart = gen_runtime(w->f.g, "adl__apart", args, 5);
-        LLVMValueRef none = LLVMBuildAnd(e->b, is_null(e, apart),
-                                         LLVMBuildNot(e->b, is_null(e, val.at), ""), "");
-        leave_if_failed(w, LLVMBuildSelect(e->b, none, emit_int32(e, ADL_ERROR_MEMORY),
-                                           emit_int32(e, 0), ""));
+        LLVMValueRef none =
+            LLVMBuildAnd(e->b, is_null(e, apart), LLVMBuildNot(e->b, is_null(e, val.at), ""), "");
+        leave_if_failed(
+            w, LLVMBuildSelect(e->b, none, emit_int32(e, ADL_ERROR_MEMORY), emit_int32(e, 0), ""));
         w->sources[i] = apart;
     }
 }
@@ -531,8 +534,7 @@ static void call(Wrapper *w) {
         /* Arrays have no block here, or one whose header counts this name already. */
         if (w->func->params[k]->kind == IR_T_TAPE)
             entry_push_arg(&w->f, w->func, k, &w->args[k], &args);
-        else
-            entry_push_counted(w->func, k, &w->args[k], &args);
+        else entry_push_counted(w->func, k, &w->args[k], &args);
     }
     for (uint32_t i = 0; i < w->func->nresults; i++) {
         w->memories[i] = memory_for(w, i);
@@ -576,8 +578,8 @@ static void gen_wrapper(Gen *g, const IrExport *export) {
     LLVMPositionBuilderAtEnd(e->b, w.end);
     end_context(&w);
     LLVMPositionBuilderAtEnd(e->b, body);
-    LLVMBuildMemSet(e->b, w.f.context, LLVMConstInt(e->i8, 0, false), gen_int(e, sizeof(AdlContext)),
-                    16);
+    LLVMBuildMemSet(e->b, w.f.context, LLVMConstInt(e->i8, 0, false),
+                    gen_int(e, sizeof(AdlContext)), 16);
     take_params(&w, places);
     if (g->options->check_overlap) check_overlaps(&w);
     call(&w);

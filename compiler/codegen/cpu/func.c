@@ -359,12 +359,10 @@ static void want_results(Fn *f) {
 static void check_stack(Fn *f) {
     Emit *e = f->e;
     LLVMValueRef here = emit_intrinsic(e, "llvm.stacksave", e->ptr, NULL, 0);
-    LLVMValueRef known = LLVMBuildLoad2(
-        e->b, e->i64, emit_offset(e, f->context, offsetof(AdlContext, stack)), "");
-    LLVMValueRef below =
-        LLVMBuildSub(e->b, known, LLVMBuildPtrToInt(e->b, here, e->i64, ""), "");
-    LLVMValueRef far =
-        LLVMBuildICmp(e->b, LLVMIntUGE, below, gen_int(e, ADL_STACK_NEAR), "");
+    LLVMValueRef known =
+        LLVMBuildLoad2(e->b, e->i64, emit_offset(e, f->context, offsetof(AdlContext, stack)), "");
+    LLVMValueRef below = LLVMBuildSub(e->b, known, LLVMBuildPtrToInt(e->b, here, e->i64, ""), "");
+    LLVMValueRef far = LLVMBuildICmp(e->b, LLVMIntUGE, below, gen_int(e, ADL_STACK_NEAR), "");
     LLVMBasicBlockRef ask = gen_block(f, "stack"), done = gen_block(f, "");
     gen_unlikely(f, LLVMBuildCondBr(e->b, far, ask, done));
     LLVMPositionBuilderAtEnd(e->b, ask);

@@ -26,10 +26,11 @@ typedef struct Val {
     LLVMValueRef at;    /* a scalar itself; the address of elements, of bytes; a tape */
     LLVMValueRef block; /* of arrays and texts; may be the null constant */
     LLVMValueRef *dims; /* arrays, accumulators: sizes; texts: [0] length; tapes: cur, end, chunk */
-    LLVMValueRef home;  /* of arrays from a tape: the block that has the elements, for devices; or NULL */
-    uint32_t depth;     /* how many parallel loops were open when the memory was made */
-    bool slot;          /* an array in a stack slot of its own */
-    bool unset;         /* an accumulator without zeros in it: each cell is stored once */
+    LLVMValueRef
+        home; /* of arrays from a tape: the block that has the elements, for devices; or NULL */
+    uint32_t depth; /* how many parallel loops were open when the memory was made */
+    bool slot;      /* an array in a stack slot of its own */
+    bool unset;     /* an accumulator without zeros in it: each cell is stored once */
 } Val;
 
 /* Where the elements of a value should be made. */
@@ -50,11 +51,12 @@ typedef struct Gen {
     Debug *debug;        /* NULL without -g */
     LLVMValueRef *funcs; /* by IrFunc.id */
     LLVMTypeRef *func_types;
-    bool *places;                        /* by IrFunc.id: see gen_no_place */
+    bool *places;                    /* by IrFunc.id: see gen_no_place */
     const struct DeviceCode *device; /* what runs on a device; NULL in a module for CPUs alone */
     bool *launches;                  /* by IrFunc.id, with DEVICE: see device.h */
-    bool *endless;   /* by function: each of its paths calls an endless one */
-    bool *recursive; /* by function: it may call itself, and looks whether there is room on the stack */
+    bool *endless;                   /* by function: each of its paths calls an endless one */
+    bool *recursive; /* by function: it may call itself, and looks whether there is room on the
+                        stack */
     Map texts, sites, calls;             /* caches: text, position, name to constant or function */
     VEC(LLVMValueRef) vector_functions;  /* kept alive until the vectoriser has run */
     LLVMValueRef carried;                /* the bytes of options->carried */
@@ -74,14 +76,15 @@ typedef struct Fn {
     LLVMBasicBlockRef allocas; /* the entry block */
     LLVMBasicBlockRef fail;    /* returns the phi fail_code; NULL until needed */
     LLVMValueRef fail_code;
-    Pos pos;                   /* of the instruction at hand */
-    LLVMValueRef scratch_dims;     /* i64[IR_MAX_RANK], or NULL */
-    Val *vals;                     /* by value id */
-    Dest *dests;                   /* by value id */
-    uint32_t *uses;                /* by value id: how many */
-    Map done;                      /* instructions that were generated ahead of their place */
-    VEC(LLVMMetadataRef) groups;   /* access groups of the open parallel loops */
-    VEC(const IrValue *) indices; /* of the same loops: the index, NULL where there is none in the IR */
+    Pos pos;                     /* of the instruction at hand */
+    LLVMValueRef scratch_dims;   /* i64[IR_MAX_RANK], or NULL */
+    Val *vals;                   /* by value id */
+    Dest *dests;                 /* by value id */
+    uint32_t *uses;              /* by value id: how many */
+    Map done;                    /* instructions that were generated ahead of their place */
+    VEC(LLVMMetadataRef) groups; /* access groups of the open parallel loops */
+    VEC(const IrValue *)
+    indices; /* of the same loops: the index, NULL where there is none in the IR */
     VEC(LLVMValueRef) sum_buffers; /* by nesting depth of blocked sums: see sum.c */
     uint32_t sum_depth;
     bool serial; /* this is a piece of a parallel loop already */
@@ -91,7 +94,7 @@ typedef struct Fn {
 /* ---- module.c ---- */
 LLVMValueRef gen_text(Gen *g, const char *text, size_t len); /* a zero-terminated constant */
 LLVMValueRef gen_constant(Gen *g, LLVMValueRef value,
-                          const char *name);                /* a global that holds VALUE */
+                          const char *name); /* a global that holds VALUE */
 /* Leaves the function with the context's error, told at the instruction at hand, if P is null. */
 void gen_check_memory(Fn *f, LLVMValueRef p);
 LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos); /* a constant AdlSite */

@@ -186,8 +186,8 @@ static void find_endless(Gen *g) {
 void gen_carried(Gen *g) {
     LLVMContextRef context = g->e.context;
     if (!g->options->carried) return;
-    LLVMValueRef bytes = LLVMConstStringInContext2(context, g->options->carried,
-                                                   g->options->carried_len, true);
+    LLVMValueRef bytes =
+        LLVMConstStringInContext2(context, g->options->carried, g->options->carried_len, true);
     g->carried = gen_constant(g, bytes, "carried");
     LLVMSetSection(g->carried, CODEGEN_CARRIED);
     LLVMSetAlignment(g->carried, 1);

@@ -225,8 +225,7 @@ static LLVMValueRef call_threads(Outline *o, LLVMValueRef body, LLVMValueRef cou
                                  LLVMValueRef work) {
     Fn *f = o->f;
     Emit *e = f->e;
-    LLVMTypeRef words =
-        LLVMArrayType2(e->i64, (uint64_t)part_place(o, o->types.len) / 8 + 1);
+    LLVMTypeRef words = LLVMArrayType2(e->i64, (uint64_t)part_place(o, o->types.len) / 8 + 1);
     LLVMValueRef env = gen_alloca(f, words, NULL, 8, "captured");
     for (uint32_t i = 0; i < o->parts.len; i++)
         LLVMSetAlignment(

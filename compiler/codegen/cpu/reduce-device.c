@@ -1,4 +1,5 @@
-/* REDUCE on a device, which makes partial results of blocks as the CPU would; the rest is done here. */
+/* REDUCE on a device, which makes partial results of blocks as the CPU would; the rest is done
+ * here. */
 #include "codegen/cpu/device.h"
 #include "codegen/cpu/reduce.h"
 

@@ -8,7 +8,6 @@
 
 enum { MAX_PLAIN = 48 }; /* operations of a body that is made several times */
 
-
 static IrScalar scalar_of(const Reduction *r, uint32_t i) {
     return ir_resolve(r->inst->regions[0]->last->operands[i])->type->scalar;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The instruction that uses *RESULT, with only scalar operations before it; NULL if there is none.
-   *VIEW: the RESHAPE in between that adds dimensions of size 1, whose result *RESULT is then. */
+ *VIEW: the RESHAPE in between that adds dimensions of size 1, whose result *RESULT is then. */
 static const IrInst *near_user(Fn *f, const IrInst *build, const IrValue **result,
                                const IrInst **view) {
     *view = NULL;

@@ -320,8 +320,7 @@ LLVMValueRef sum_pairs(Fn *f, IrReduce kind, IrScalar scalar, LLVMValueRef at,
         Fn inner = {.g = g, .e = e};
         LLVMValueRef stack = LLVMBuildArrayAlloca(e->b, element, gen_int(e, SUM_LEVELS), "stack");
         Steps loop = steps_open(&h, e->i64, gen_int(e, 0), LLVMGetParam(fn, 1));
-        LLVMValueRef from =
-            level_at(e, emit_element_type(e, scalar), LLVMGetParam(fn, 0), loop.i);
+        LLVMValueRef from = level_at(e, emit_element_type(e, scalar), LLVMGetParam(fn, 0), loop.i);
         LLVMValueRef sum = LLVMBuildLoad2(e->b, element, from, "");
         LLVMSetAlignment(sum, ir_scalar_align(scalar));
         sum_push(&inner, kind, scalar, stack, loop.i, sum);

@@ -6,9 +6,10 @@
    each array its sizes and an address.  Where the tape holds the array's block, that is the address
    of the elements; else it is NULL, and the elements stand before, in order, so that the reader,
    coming from above, knows the sizes first.
-   Arrays read from a tape are views of its memory, or of what it holds.  A tape on a tape is held by it.
-   The last word of a typed entry tells the runtime what it holds (see adl__tape_sum).  In modules with
-   device code an address has its highest bit set where it is that of a block, whose header knows more. */
+   Arrays read from a tape are views of its memory, or of what it holds.  A tape on a tape is held
+   by it. The last word of a typed entry tells the runtime what it holds (see adl__tape_sum).  In
+   modules with device code an address has its highest bit set where it is that of a block, whose
+   header knows more. */
 #include "codegen/cpu/device.h"
 
 #include "runtime/layout.h"
@@ -62,8 +63,8 @@ static LLVMValueRef as_int(Fn *f, LLVMValueRef p) {
     return LLVMBuildPtrToInt(f->e->b, p, f->e->i64, "");
 }
 
-/* A tape gets its first chunk when something is pushed; where all was popped, it is at the beginning
-   of that. */
+/* A tape gets its first chunk when something is pushed; where all was popped, it is at the
+   beginning of that. */
 void gen_tape_empty(Fn *f, const IrInst *inst) {
     Emit *e = f->e;
     const Val *tape = gen_val(f, inst->operands[0]);
@@ -236,8 +237,7 @@ static LLVMValueRef push_there(Fn *f, const IrInst *inst, const Val *val, IrType
     asked.block = LLVMBuildSelect(e->b, whole, none, val->block, "");
     device_ask(f, &asked, false);
     gen_copy(f, type->scalar, to, val->at, count);
-    LLVMValueRef address =
-        LLVMBuildSelect(e->b, whole, with_mark(f, val->at, true), val->at, "");
+    LLVMValueRef address = LLVMBuildSelect(e->b, whole, with_mark(f, val->at, true), val->at, "");
     return LLVMBuildSelect(e->b, held, address, none, "");
 }
 
@@ -274,8 +274,7 @@ void gen_tape_push(Fn *f, const IrInst *inst) {
         LLVMValueRef entry = reserve(f, &tape, gen_int(e, 8 * (int64_t)words));
         for (uint32_t i = 1; i < inst->noperands; i++)
             word = write_fixed(f, entry, word, ir_resolve(inst->operands[i]), addresses[i]);
-        if (typed)
-            write_word(f, entry, word, types_of(f, inst->noperands - 1, inst->operands + 1));
+        if (typed) write_word(f, entry, word, types_of(f, inst->noperands - 1, inst->operands + 1));
     }
     gen_set(f, inst->results[0], tape);
 }
@@ -330,8 +329,7 @@ static uint32_t read_fixed(Fn *f, LLVMValueRef entry, uint32_t word, const IrVal
         return word + fixed_words(type);
     }
     if (type->kind == IR_T_TAPE) {
-        for (uint32_t k = 0; k < ADL_TAPE_WORDS; k++)
-            dims[k] = read_word(f, e->ptr, entry, word++);
+        for (uint32_t k = 0; k < ADL_TAPE_WORDS; k++) dims[k] = read_word(f, e->ptr, entry, word++);
         gen_set(f, result, tape_val(f, dims[0], dims[1], dims[2], dims[3]));
         return word;
     }
@@ -369,8 +367,7 @@ void gen_tape_pop(Fn *f, const IrInst *inst) {
         if (f->g->device) unmark(f, &val);
         LLVMValueRef bytes = array_bytes(f, &val, type);
         LLVMValueRef here = LLVMBuildICmp(e->b, LLVMIntEQ, val.at, emit_null(e), "");
-        LLVMValueRef below =
-            back(f, &tape, LLVMBuildSelect(e->b, here, bytes, gen_int(e, 0), ""));
+        LLVMValueRef below = back(f, &tape, LLVMBuildSelect(e->b, here, bytes, gen_int(e, 0), ""));
         val.at = LLVMBuildSelect(e->b, here, below, val.at, "");
         gen_set(f, inst->results[i], val);
     }

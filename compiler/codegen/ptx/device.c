@@ -120,7 +120,8 @@ void ptx_with_acc(Body *b, const IrInst *inst) {
         if (init->type->kind == IR_T_ARRAY) {
             Val base = ptx_base(b, inst, k);
             accs[k] = ptx_written(&base);
-            accs[k].alone = base.root->kind == ROOT_OWN || ptx_is_alone(b->g, body, body->params[k]);
+            accs[k].alone =
+                base.root->kind == ROOT_OWN || ptx_is_alone(b->g, body, body->params[k]);
         } else {
             accs[k] = open_number(b, init);
         }

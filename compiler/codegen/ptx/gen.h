@@ -171,7 +171,8 @@ void ptx_tape_empty(Body *b, const IrInst *inst);
 /* TAPE in memory of its own. */
 Val ptx_tape_copied(Ptx *g, const Val *tape);
 void ptx_tape_free(Ptx *g, LLVMValueRef tape);
-/* The special register WHAT of the AXIS 'x', 'y' or 'z'; the place of the invocation in the grid. */
+/* The special register WHAT of the AXIS 'x', 'y' or 'z'; the place of the invocation in the grid.
+ */
 LLVMValueRef ptx_special(Ptx *g, const char *what, char axis);
 LLVMValueRef ptx_own_index(Ptx *g, char axis);
 void ptx_runtime(Body *b, const IrInst *inst);

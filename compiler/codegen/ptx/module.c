@@ -288,8 +288,8 @@ bool ptx_finish(Ptx *g, StrBuf *out) {
 bool ptx_open(Ptx *g, const IrModule *ir, const CodegenOptions *options, char **error) {
     LLVMTargetMachineRef target = open_machine(options->device, error);
     if (!target) return false;
-    *g = (Ptx){.ir = ir, .options = options, .arena = arena_new(), .target = target,
-               .error = error};
+    *g =
+        (Ptx){.ir = ir, .options = options, .arena = arena_new(), .target = target, .error = error};
     g->plan = mem_plan(ir);
     *error = NULL;
     emit_init(&g->e, LLVMContextCreate(), "adl");

@@ -41,17 +41,16 @@ static Part find_part(Entry *x, LLVMValueRef i) {
         if (k) rest = LLVMBuildUDiv(e->b, rest, size_of(x, k), "");
     }
     p.begin = emit_size_mul(e, block, gen_int(e, BLOCK));
-    LLVMValueRef last = LLVMBuildICmp(e->b, LLVMIntEQ, block,
-                                      LLVMBuildSub(e->b, blocks, gen_int(e, 1), ""), "");
-    p.len = LLVMBuildSelect(e->b, last, LLVMBuildSub(e->b, count, p.begin, ""),
-                            gen_int(e, BLOCK), "");
+    LLVMValueRef last =
+        LLVMBuildICmp(e->b, LLVMIntEQ, block, LLVMBuildSub(e->b, blocks, gen_int(e, 1), ""), "");
+    p.len =
+        LLVMBuildSelect(e->b, last, LLVMBuildSub(e->b, count, p.begin, ""), gen_int(e, BLOCK), "");
     p.few = less(e, p.len, gen_int(e, LANES));
     p.whole = LLVMBuildLShr(e->b, p.len, gen_int(e, 4), "");
     LLVMValueRef left = LLVMBuildAnd(e->b, p.len, gen_int(e, LANES - 1), "");
     LLVMValueRef from_end = LLVMBuildSub(e->b, gen_int(e, LANES), p.lane, "");
     LLVMValueRef more = LLVMBuildICmp(e->b, LLVMIntSLE, from_end, left, "");
-    LLVMValueRef wide =
-        emit_size_add(e, p.whole, LLVMBuildZExt(e->b, more, e->i64, ""));
+    LLVMValueRef wide = emit_size_add(e, p.whole, LLVMBuildZExt(e->b, more, e->i64, ""));
     LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, p.lane, zero, "");
     LLVMValueRef alone = LLVMBuildSelect(e->b, first, p.len, zero, "");
     p.trips = LLVMBuildSelect(e->b, p.few, alone, wide, "");
@@ -145,8 +144,8 @@ static void store_parts(Entry *x, const Part *p, LLVMValueRef *sums) {
         IrScalar scalar = inst->results[r]->type->scalar;
         LLVMValueRef folded = sums[r];
         for (int half = LANES / 2; half >= 1; half /= 2)
-            folded = emit_combine(e, (IrReduce)inst->flags, scalar, folded,
-                                  shuffle(e, folded, half));
+            folded =
+                emit_combine(e, (IrReduce)inst->flags, scalar, folded, shuffle(e, folded, half));
         sums[r] = LLVMBuildSelect(e->b, p->few, sums[r], folded, "");
     }
     LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, p->lane, gen_int(e, 0), "");
@@ -155,8 +154,8 @@ static void store_parts(Entry *x, const Part *p, LLVMValueRef *sums) {
     for (uint32_t r = 0; r < inst->nresults; r++) {
         IrScalar scalar = inst->results[r]->type->scalar;
         LLVMValueRef unit = p->unit;
-        LLVMValueRef to = LLVMBuildInBoundsGEP2(e->b, emit_memory_type(e, scalar), x->outs[r],
-                                                &unit, 1, "");
+        LLVMValueRef to =
+            LLVMBuildInBoundsGEP2(e->b, emit_memory_type(e, scalar), x->outs[r], &unit, 1, "");
         LLVMBuildStore(e->b, emit_to_memory(e, scalar, sums[r]), to);
     }
     LLVMBuildBr(e->b, done);

@@ -1,6 +1,6 @@
-/* Entries of a program's parallel loops.  An invocation runs the loop's body for the indices that it
-   comes to in strides of the grid: the last index along x, the one before along y, all others along
-   z. */
+/* Entries of a program's parallel loops.  An invocation runs the loop's body for the indices that
+   it comes to in strides of the grid: the last index along x, the one before along y, all others
+   along z. */
 #include "codegen/ptx/regions.h"
 
 #include <stdio.h>
@@ -48,8 +48,7 @@ static void find_captures(DeviceKernel *kernel, Arena *arena) {
 static void look_at_types(IrInst *inst, void *data) {
     Ptx *g = data;
     for (uint32_t i = 0; i < inst->nresults; i++)
-        if (ir_scalar_lanes(inst->results[i]->type->scalar) > 1)
-            ptx_refuse(g, "values with lanes");
+        if (ir_scalar_lanes(inst->results[i]->type->scalar) > 1) ptx_refuse(g, "values with lanes");
 }
 
 /* ---- loops ---- */
@@ -195,8 +194,8 @@ static void store_results(Entry *x, const Axis *axes) {
     LLVMValueRef flat = has_strides(inst) ? strided_place(x) : flat_place(x, axes);
     for (uint32_t r = 0; r < inst->nresults; r++) {
         IrScalar scalar = inst->results[r]->type->scalar;
-        LLVMValueRef to = LLVMBuildInBoundsGEP2(e->b, emit_memory_type(e, scalar), x->outs[r],
-                                                &flat, 1, "");
+        LLVMValueRef to =
+            LLVMBuildInBoundsGEP2(e->b, emit_memory_type(e, scalar), x->outs[r], &flat, 1, "");
         LLVMBuildStore(e->b, emit_to_memory(e, scalar, results[r].at), to);
     }
     ptx_scope_close(g);
@@ -214,7 +213,7 @@ static void finish_checks(Ptx *g) {
 static void entry_map(Entry *x) {
     Ptx *g = x->g;
     Axis axes[3];
-    for (int k = 3; k-- > 0;) axis_open(g, &axes[k], "xyz"[k], x->extents[k]);
+    for (int k = 3; k-- > 0;) axis_open(g, &axes[k], "xyz"[k], x -> extents[k]);
     set_indices(x, axes);
     store_results(x, axes);
     for (int k = 0; k < 3 && !*g->error; k++) axis_close(g, &axes[k]);
@@ -233,7 +232,10 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
     g->entry = LLVMAddFunction(e->module, name, entry_type(g, kernel));
     ptx_make_entry(g, g->entry, REGION_BLOCK);
     LLVMPositionBuilderAtEnd(e->b, ptx_block(g, ""));
-    Entry x = {g, kernel, ARENA_ARRAY(g->arena, Val, func->nvalues + 1), {NULL},
+    Entry x = {g,
+               kernel,
+               ARENA_ARRAY(g->arena, Val, func->nvalues + 1),
+               {NULL},
                ARENA_ARRAY(g->arena, LLVMValueRef, inst->nresults + 1)};
     take_params(&x, shared);
     if (inst->op == IR_REDUCE) entry_reduce(&x);
@@ -311,8 +313,8 @@ static void compile(DeviceCode *code, Ptx *g, const MemPlan *plan, const IrInst 
 static bool assemble_all(DeviceCode *code, const CodegenOptions *options, char **error) {
     for (uint32_t i = 0; i < options->ndevices; i++) {
         DeviceImage image = {.sm = atoi(options->devices[i] + strlen("sm_"))};
-        bool good = options->assemble(options->assemble_data, options->devices[i], &code->ptx,
-                                      &image.code);
+        bool good =
+            options->assemble(options->assemble_data, options->devices[i], &code->ptx, &image.code);
         vec_push(&code->images, image);
         if (!good) {
             *error = machine_text("no code for %s was made", options->devices[i]);

@@ -6,15 +6,15 @@
 #include "opt/device.h"
 #include "opt/memory.h"
 
-/* Of a REDUCE the device makes, for each index of the outer dimensions, the partial results of blocks
-   of the innermost one, in the order of codegen/cpu/sum.c: (..., blocks) of them; so many invocations
-   work on one. */
+/* Of a REDUCE the device makes, for each index of the outer dimensions, the partial results of
+   blocks of the innermost one, in the order of codegen/cpu/sum.c: (..., blocks) of them; so many
+   invocations work on one. */
 enum { DEVICE_SUM_LANES = 16, DEVICE_SUM_BLOCK = 256 };
 
-/* The kernel of a BUILD or REDUCE.  Its parameters: see AdlGpuModule in runtime/layout.h; the arguments
-   are, for each captured value, a scalar, or an array's address and open sizes; then the address of
-   each result, or of its partial results; of a BUILD with one result then the stride of each index in
-   it, in elements, and where it begins. */
+/* The kernel of a BUILD or REDUCE.  Its parameters: see AdlGpuModule in runtime/layout.h; the
+   arguments are, for each captured value, a scalar, or an array's address and open sizes; then the
+   address of each result, or of its partial results; of a BUILD with one result then the stride of
+   each index in it, in elements, and where it begins. */
 typedef struct DeviceKernel {
     const IrInst *inst;
     IrValue **captures;

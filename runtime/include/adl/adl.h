@@ -28,16 +28,16 @@ extern "C" {
 /* What an exported function returns.  The numbers are part of the binary interface. */
 typedef enum adl_error {
     ADL_OK = 0,
-    ADL_ERROR_INDEX = 1,    /* an index out of range */
-    ADL_ERROR_SIZE = 2,     /* two sizes that had to agree, a negative or overflowing size */
-    ADL_ERROR_ASSERT = 3,   /* an assert of the program failed */
-    ADL_ERROR_DOMAIN = 4,   /* integer division by zero, shift count, conversion out of range */
-    ADL_ERROR_MEMORY = 5,   /* out of memory */
-    ADL_ERROR_IO = 6,       /* a file that cannot be read or written */
-    ADL_ERROR_FORMAT = 7,   /* a file whose contents are not what they should be */
-    ADL_ERROR_ARGUMENT = 8, /* NULL, overlapping or otherwise impossible arguments */
-    ADL_ERROR_TAPE = 9,     /* NULL, or a tape of another function */
-    ADL_ERROR_EMPTY = 10,   /* a reduction of nothing that has no value */
+    ADL_ERROR_INDEX = 1,     /* an index out of range */
+    ADL_ERROR_SIZE = 2,      /* two sizes that had to agree, a negative or overflowing size */
+    ADL_ERROR_ASSERT = 3,    /* an assert of the program failed */
+    ADL_ERROR_DOMAIN = 4,    /* integer division by zero, shift count, conversion out of range */
+    ADL_ERROR_MEMORY = 5,    /* out of memory */
+    ADL_ERROR_IO = 6,        /* a file that cannot be read or written */
+    ADL_ERROR_FORMAT = 7,    /* a file whose contents are not what they should be */
+    ADL_ERROR_ARGUMENT = 8,  /* NULL, overlapping or otherwise impossible arguments */
+    ADL_ERROR_TAPE = 9,      /* NULL, or a tape of another function */
+    ADL_ERROR_EMPTY = 10,    /* a reduction of nothing that has no value */
     ADL_ERROR_OVERFLOW = 11, /* signed overflow, where it is checked */
     ADL_ERROR_DEVICE = 12,   /* an accelerator failed, or there is none */
     ADL_ERROR_DEPTH = 13     /* recursion that is deeper than the stack */
@@ -74,11 +74,11 @@ ADL_PUBLIC int adl_set_num_threads(int count);
 /* How many threads the next parallel loop may use; at least 1. */
 ADL_PUBLIC int adl_get_num_threads(void);
 
-/* For functions that were compiled with --target=ptx: from now on they run on the device of CONTEXT, a
-   CUcontext of NVIDIA's driver, in the order of STREAM, a CUstream of it (NULL: its default stream).
-   Without this they use the primary context of the first device.  Returns ADL_OK also if ADL_DEVICE is
-   cpu, which stays so; ADL_ERROR_ARGUMENT if CONTEXT is NULL; ADL_ERROR_DEVICE if the driver refuses
-   it, or if a function has run in another context before. */
+/* For functions that were compiled with --target=ptx: from now on they run on the device of
+   CONTEXT, a CUcontext of NVIDIA's driver, in the order of STREAM, a CUstream of it (NULL: its
+   default stream). Without this they use the primary context of the first device.  Returns ADL_OK
+   also if ADL_DEVICE is cpu, which stays so; ADL_ERROR_ARGUMENT if CONTEXT is NULL;
+   ADL_ERROR_DEVICE if the driver refuses it, or if a function has run in another context before. */
 ADL_PUBLIC int adl_gpu_use(void *context, void *stream);
 
 /* What the forward pass of a split leaves for its reverse pass.  Nothing writes to it, so several
