@@ -279,6 +279,15 @@ typedef struct AdlGpuArg {
     int64_t bytes; /* of the elements */
 } AdlGpuArg;
 
+/* What is said of a product: which factors stand transposed, and the type if both factors and the
+   result are of that.  BLAS has no others. */
+typedef enum AdlGpuProduct {
+    ADL_GPU_PRODUCT_TA = 1,
+    ADL_GPU_PRODUCT_TB = 2,
+    ADL_GPU_PRODUCT_F64 = 4,
+    ADL_GPU_PRODUCT_F32 = 8
+} AdlGpuProduct;
+
 /* What a launch returns beside 0 and error codes: run the loop on the CPU. */
 #define ADL_GPU_ELSEWHERE (-1)
 

@@ -15,6 +15,8 @@ libadl_la_SOURCES = \
   %D%/core/strings.c \
   %D%/core/text.c %D%/core/text.h \
   %D%/core/view.c \
+  %D%/gpu/blas.c \
+  %D%/gpu/blas.h \
   %D%/gpu/cuda.h \
   %D%/gpu/gpu.h \
   %D%/gpu/launch.c \

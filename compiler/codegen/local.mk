@@ -58,6 +58,7 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/ptx/memory.c \
   compiler/codegen/ptx/module.c \
   compiler/codegen/ptx/parallel.c \
+  compiler/codegen/ptx/product.c \
   compiler/codegen/ptx/reduce.c \
   compiler/codegen/ptx/region.c \
   compiler/codegen/ptx/regions.h \

@@ -55,18 +55,40 @@ static bool is_long(const IrInst *inst) {
     return inst->imm > 0 && all >= WORTH_LAUNCHING;
 }
 
+static bool is_large(IrType type) {
+    return type->kind == IR_T_ARRAY && !mem_is_small(type) && ir_scalar_lanes(type->scalar) == 1;
+}
+
+/* The number of elements, INT64_MAX if it is not known. */
+static int64_t count_of(IrType type) {
+    int64_t count = 1;
+    for (uint32_t k = 0; k < type->rank; k++)
+        if (type->dims[k] < 0 || __builtin_mul_overflow(count, type->dims[k], &count))
+            return INT64_MAX;
+    return count;
+}
+
+/* Products that give arrays. */
+static bool is_large_product(const IrInst *inst) {
+    IrType a = ir_resolve(inst->operands[0])->type, b = ir_resolve(inst->operands[1])->type;
+    if (ir_scalar_lanes(a->scalar) > 1 || ir_scalar_lanes(b->scalar) > 1) return false;
+    int64_t larger = count_of(a) > count_of(b) ? count_of(a) : count_of(b);
+    return is_large(inst->results[0]->type) && larger >= WORTH_LAUNCHING * WORTH_LAUNCHING;
+}
+
 /* Of what can be combined in any order, numbers. */
 static bool can_be_launched(const IrInst *inst) {
-    if (inst->op == IR_BUILD) return true;
+    if (inst->op == IR_BUILD) return is_long(inst);
+    if (inst->op == IR_CONTRACT) return is_large_product(inst);
     if (inst->op != IR_REDUCE || inst->flags >= IR_ARGMIN) return false;
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (inst->results[i]->type->kind != IR_T_SCALAR) return false;
-    return inst->nresults > 0;
+    return inst->nresults > 0 && is_long(inst);
 }
 
 static void find_regions(DevicePlan *plan, const IrRegion *region) {
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
-        if (can_be_launched(inst) && is_long(inst)) vec_push(&plan->regions, inst);
+        if (can_be_launched(inst)) vec_push(&plan->regions, inst);
         for (uint32_t r = 0; r < inst->nregions && !is_parallel(inst); r++)
             find_regions(plan, inst->regions[r]);
     }
@@ -142,10 +164,6 @@ static bool goes_there(const IrValue *v, const IrInst *inst) {
     return !c.found;
 }
 
-static bool is_large(IrType type) {
-    return type->kind == IR_T_ARRAY && !mem_is_small(type) && ir_scalar_lanes(type->scalar) == 1;
-}
-
 /* The array that is put into another one comes from a map. */
 static void prepare_source(IrModule *module, IrInst *inst) {
     IrBuilder b = {.module = module, .func = inst->parent->func};
@@ -179,11 +197,39 @@ static void prepare_transpose(IrModule *module, IrInst *inst) {
     prepare_result(module, inst, sizes, transposed_element);
 }
 
+/* An inner product is a sum, in the order in which the CPU makes both. */
+static void prepare_dot(IrModule *module, IrInst *inst) {
+    IrBuilder b = {.module = module, .func = inst->parent->func}, inner;
+    IrValue *x = ir_resolve(inst->operands[0]), *y = ir_resolve(inst->operands[1]);
+    IrType type = inst->results[0]->type;
+    irb_before(&b, inst);
+    IrValue *size = irb_dim(&b, x, 0), *none = irb_zero(&b, type->scalar);
+    IrInst *sum = irb_reduce(&b, IR_SUM, 1, &size, 1, &none);
+    inner = (IrBuilder){.module = module, .func = b.func, .pos = b.pos};
+    irb_at_end(&inner, sum->regions[0]);
+    IrValue **at = sum->regions[0]->params;
+    IrValue *product =
+        irb_binary(&inner, IR_MUL, irb_index(&inner, x, 1, at), irb_index(&inner, y, 1, at));
+    irb_yield(&inner, 1, &product);
+    ir_replace(inst->results[0], sum->results[0]);
+    ir_remove(inst);
+}
+
+static bool is_long_dot(const IrInst *inst) {
+    if (inst->op != IR_CONTRACT || inst->results[0]->type->kind != IR_T_SCALAR) return false;
+    IrType a = ir_resolve(inst->operands[0])->type, b = ir_resolve(inst->operands[1])->type;
+    return is_large(a) && is_large(b) && a->scalar == b->scalar;
+}
+
 static void prepare_region(IrModule *module, IrRegion *region) {
     for (IrInst *inst = region->first, *next; inst; inst = next) {
         next = inst->next;
         for (uint32_t r = 0; r < inst->nregions && !is_parallel(inst); r++)
             prepare_region(module, inst->regions[r]);
+        if (is_long_dot(inst)) {
+            prepare_dot(module, inst);
+            continue;
+        }
         bool takes = inst->op == IR_SLICE || inst->op == IR_TRANSPOSE;
         if (inst->op == IR_ASSIGN || inst->op == IR_UPDATE) prepare_source(module, inst);
         if (!takes || mem_is_view(inst) || !is_large(inst->results[0]->type)) continue;

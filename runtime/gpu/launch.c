@@ -5,7 +5,7 @@
 #include "core/allocator.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "gpu/gpu.h"
+#include "gpu/blas.h"
 
 enum { MOST_ARGS = 120, BLOCK_SIZE = 256, MOST_BLOCKS = 65535, LOG_BYTES = 2048 };
 
@@ -46,7 +46,7 @@ static CuResult load_image(const AdlGpuImage *image, CuModule *module, char *log
 /* Machine code that the driver does not take gives way to PTX. */
 static int32_t load(AdlContext *context, const AdlSite *site, AdlGpuModule *module) {
     if (module->loaded) return ADL_OK;
-    char log[LOG_BYTES];
+    char log[LOG_BYTES] = "";
     CuModule made = NULL;
     const AdlGpuImage *code = choose_image(module, ADL_GPU_CUBIN),
                       *ptx = choose_image(module, ADL_GPU_PTX);
@@ -173,6 +173,7 @@ typedef struct Launch {
     int32_t kernel, count;
     int64_t extents[3];
     AdlGpuArg *args;
+    const GpuProduct *product; /* NULL: none */
     CuAddress at[MOST_ARGS];
     GpuFree temporaries[MOST_ARGS];
 } Launch;
@@ -225,15 +226,34 @@ static int32_t look_for_failure(Launch *l) {
                       "a check failed on the device (ADL_DEVICE=cpu tells which)");
 }
 
-static int32_t run(Launch *l) {
+/* Through cuBLAS, if it is a product and that is there. */
+static int32_t multiply(Launch *l) {
+    CuAddress memory[3] = {0, 0, 0};
+    int n = 0;
+    if (!l->product) return ADL_GPU_ELSEWHERE;
+    for (int32_t i = 0; i < l->count; i++)
+        if (is_memory(&l->args[i]) && n < 3) memory[n++] = l->at[i];
+    /* A square has one factor. */
+    CuAddress b = n == 2 ? memory[0] : memory[1];
+    return blas_product(l->context, l->site, l->product, memory[0], b, memory[n - 1]);
+}
+
+static int32_t work(Launch *l) {
     CuFunction function = NULL;
+    int32_t status = multiply(l);
+    if (status != ADL_GPU_ELSEWHERE) return status;
+    status = find(l->context, l->site, l->module, l->kernel, &function);
+    return status ? status : start(l, function);
+}
+
+static int32_t run(Launch *l) {
     bool checks = l->module->checks[l->kernel];
-    int32_t status = find(l->context, l->site, l->module, l->kernel, &function);
+    int32_t status = ADL_OK;
     for (int32_t i = 0; i < l->count && !status; i++)
         if (is_memory(&l->args[i]))
             status = place(l->context, l->site, &l->args[i], checks && is_over(l, &l->args[i]),
                            &l->at[i], &l->temporaries[i]);
-    if (!status) status = start(l, function);
+    if (!status) status = work(l);
     if (!status && checks) status = look_for_failure(l);
     for (int32_t i = 0; i < l->count && !status; i++)
         if (is_memory(&l->args[i]))
@@ -243,19 +263,36 @@ static int32_t run(Launch *l) {
     return status;
 }
 
+/* COST: of one invocation. */
+static int32_t launch(Launch *l, double cost) {
+    CuContext before;
+    int32_t status = gpu_open(l->context, l->site);
+    if (status) return status;
+    if (gpu.state != GPU_READY || l->context->parallel || l->count > MOST_ARGS)
+        return ADL_GPU_ELSEWHERE;
+    for (int k = 0; k < 3; k++) {
+        if (l->extents[k] <= 0) return ADL_GPU_ELSEWHERE;
+        cost *= (double)l->extents[k];
+    }
+    status = gpu_enter(l->context, l->site, &before);
+    if (!status)
+        status =
+            gpu.insists || pays(l->context, cost, l->args, l->count) ? run(l) : ADL_GPU_ELSEWHERE;
+    gpu_leave(before);
+    return status;
+}
+
 int32_t adl__gpu_launch(AdlContext *context, const AdlSite *site, AdlGpuModule *module,
                         int32_t kernel, int64_t x, int64_t y, int64_t z, int64_t work,
                         int32_t count, AdlGpuArg *args) {
-    int32_t status = gpu_open(context, site);
-    if (status) return status;
-    if (gpu.state != GPU_READY || context->parallel || count > MOST_ARGS) return ADL_GPU_ELSEWHERE;
-    if (x <= 0 || y <= 0 || z <= 0) return ADL_GPU_ELSEWHERE;
-    Launch l = {context, site, module, kernel, count, {x, y, z}, args, {0}, {{0, 0}}};
-    CuContext before;
-    status = gpu_enter(context, site, &before);
-    double all = (double)work * (double)x * (double)y * (double)z;
-    if (!status)
-        status = gpu.insists || pays(context, all, args, count) ? run(&l) : ADL_GPU_ELSEWHERE;
-    gpu_leave(before);
-    return status;
+    Launch l = {context, site, module, kernel, count, {x, y, z}, args, NULL, {0}, {{0, 0}}};
+    return launch(&l, (double)work);
+}
+
+int32_t adl__gpu_product(AdlContext *context, const AdlSite *site, AdlGpuModule *module,
+                         int32_t kernel, int32_t how, int64_t m, int64_t n, int64_t k,
+                         int32_t count, AdlGpuArg *args) {
+    GpuProduct product = {how, m, n, k};
+    Launch l = {context, site, module, kernel, count, {n, m, 1}, args, &product, {0}, {{0, 0}}};
+    return launch(&l, (double)k);
 }

@@ -1,6 +1,6 @@
 # A PTX interpreter behind a stand-in for the CUDA driver's library, for tests alone: programs that
 # open libcuda.so.1 find it with LD_LIBRARY_PATH=tests/ptxsim/.libs.
-check_LTLIBRARIES += %D%/libptxsim.la %D%/libcuda.la
+check_LTLIBRARIES += %D%/libptxsim.la %D%/libcuda.la %D%/libcublas.la
 tests_ptxsim_libptxsim_la_SOURCES = \
   %D%/access.c \
   %D%/body.c \
@@ -24,6 +24,11 @@ tests_ptxsim_libptxsim_la_CFLAGS = $(AM_CFLAGS) $(FP_CFLAGS) $(ROUNDING_CFLAGS) 
 tests_ptxsim_libcuda_la_SOURCES =
 tests_ptxsim_libcuda_la_LIBADD = %D%/libptxsim.la -lm
 tests_ptxsim_libcuda_la_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere -version-info 1:0:0
+
+# A stand-in for cuBLAS beside it.
+tests_ptxsim_libcublas_la_SOURCES = %D%/cublas.c
+tests_ptxsim_libcublas_la_LIBADD = %D%/libcuda.la
+tests_ptxsim_libcublas_la_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere -version-info 13:0:0
 
 ptxsim_ldadd = %D%/libptxsim.la tests/unit/libunit.la $(CHECK_LIBS) $(DL_LIBS) -lm
 tests_unit_ptxsim_SOURCES = tests/unit/ptxsim.c %D%/harness.c %D%/harness.h

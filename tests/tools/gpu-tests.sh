@@ -4,6 +4,7 @@
 #   //# needs: libdevice     skipped where configure found no CUDA Toolkit
 #   //# args: WORDS          its command line
 #   //# launches: N          so many kernels are launched
+#   //# products: N          so many go to cuBLAS, and none where that is missing
 #   //# to device: N         so many arrays are copied there; the same with `to host`
 #   //# fails: TEXT          it ends with this message, on the device too
 #   //# set: NAME=VALUE      in the environment, on the device
@@ -52,6 +53,21 @@ run_program() {
   same "$level on the device"
 }
 
+# Where there is no cuBLAS, or none that starts, kernels make the products.
+without_cublas() {
+  mkdir -p "$work/alone"
+  ln -sf "$simulator/libcuda.so.1" "$work/alone/libcuda.so.1"
+  LD_LIBRARY_PATH=$work/alone PTXSIM_TRACE=1 ADL_DEVICE=gpu "$work/device" $args \
+    > "$work/out" 2> "$work/err"
+  status=$?
+  same "without cuBLAS"
+  LD_LIBRARY_PATH=$simulator PTXSIM_NO_CUBLAS=1 PTXSIM_TRACE=1 ADL_DEVICE=gpu "$work/device" $args \
+    > "$work/out" 2>> "$work/err"
+  status=$?
+  same "with a cuBLAS that does not start"
+  if grep -q 'product of' "$work/err"; then line "not ok" "$name without cuBLAS uses it"; fi
+}
+
 program() {
   program=$1 name=${1##*/}
   args=$(wish args)
@@ -71,8 +87,10 @@ program() {
     run_program
     test $level = -O0 && continue
     counted launches 'launch of'
+    counted products 'product of'
     counted 'to device' 'to the device: [0-9]\{2,\} bytes'
     counted 'to host' 'to the host: [0-9]\{2,\} bytes'
+    test -z "$(wish products)" || without_cublas
     test -z "$(wish set)" || continue
     ADL_DEVICE=cpu "$work/device" $args > "$work/out" 2> "$work/err"
     status=$?

@@ -1,7 +1,9 @@
 /* Products of matrices and vectors.  Where the right factor has lanes, a row of it is one of so
    many more plain numbers, and so is one of the result; other factors with lanes are gone through
    element by element. */
+#include "codegen/cpu/device.h"
 #include "codegen/cpu/gen.h"
+#include "runtime/layout.h"
 
 /* Products of more multiplications than this go to the runtime, which has BLAS. */
 enum { CONTRACT_LARGE = 8192 };
@@ -226,6 +228,57 @@ static bool lanes_as_columns(Product *p, uint32_t rank_b) {
     return true;
 }
 
+/* A product that gives an array, into p->out. */
+static void arrays(Product *p, uint32_t rank_a, uint32_t rank_b) {
+    Fn *f = p->f;
+    Product t = *p;
+    if (lanes_as_columns(p, rank_b)) {
+        if (rank_a == 2) matrices(p);
+        else by_rows(p);
+    } else if (rank_a == 2 && rank_b == 1 && p->ta) {
+        /* Rows of a, each times one element: better than columns. */
+        t.b = p->a, t.a = p->b;
+        t.of_b = p->of_a, t.of_a = p->of_b;
+        t.ta = t.tb = false;
+        t.m = gen_int(f->e, 1), t.n = p->m;
+        by_rows(&t);
+    } else if (rank_a == 2 && rank_b == 2) {
+        matrices(p);
+    } else if (rank_a == 1 && p->tb) {
+        /* Row by row of b. */
+        t.a = p->b, t.b = p->a;
+        t.of_a = p->of_b, t.of_b = p->of_a;
+        t.ta = false, t.tb = true;
+        t.m = p->n, t.n = gen_int(f->e, 1);
+        by_elements(&t);
+    } else {
+        small_product(p);
+    }
+}
+
+/* What BLAS has to know; it has no other types than these. */
+static LLVMValueRef how(const Product *p, const IrInst *inst) {
+    int32_t bits = 0;
+    if (inst->flags & IR_CONTRACT_TA) bits |= ADL_GPU_PRODUCT_TA;
+    if (inst->flags & IR_CONTRACT_TB) bits |= ADL_GPU_PRODUCT_TB;
+    if (p->of_a == p->scalar && p->of_b == p->scalar) {
+        if (p->scalar == IR_F64) bits |= ADL_GPU_PRODUCT_F64;
+        if (p->scalar == IR_F32) bits |= ADL_GPU_PRODUCT_F32;
+    }
+    return emit_int32(p->e, bits);
+}
+
+static void on_device(Product *p, const IrInst *inst, const DeviceKernel *kernel) {
+    Fn *f = p->f;
+    uint32_t rank_a = ir_resolve(inst->operands[0])->type->rank,
+             rank_b = ir_resolve(inst->operands[1])->type->rank;
+    LaunchedProduct product = {how(p, inst), p->m, p->n, p->k};
+    Launch launch = launch_open_product(f, kernel, &p->out, &product);
+    arrays(p, rank_a, rank_b);
+    launch_done(f, &launch);
+    launch_close(f, &launch, 0, NULL, NULL);
+}
+
 void gen_contract(Fn *f, const IrInst *inst) {
     const IrValue *a = ir_resolve(inst->operands[0]), *b = ir_resolve(inst->operands[1]);
     Product p = {.f = f, .e = f->e, .scalar = inst->results[0]->type->scalar};
@@ -246,30 +299,8 @@ void gen_contract(Fn *f, const IrInst *inst) {
     if (rank_a == 2) dims[n++] = p.m;
     if (rank_b == 2) dims[n++] = p.n;
     p.out = gen_new_array(f, inst->results[0], dims);
-    if (lanes_as_columns(&p, rank_b)) {
-        if (rank_a == 2) matrices(&p);
-        else by_rows(&p);
-    } else if (rank_a == 2 && rank_b == 1 && p.ta) {
-        /* Rows of a, each times one element: better than columns. */
-        p.tb = false;
-        Product t = p;
-        t.b = p.a, t.a = p.b;
-        t.of_b = p.of_a, t.of_a = p.of_b;
-        t.ta = t.tb = false;
-        t.m = gen_int(f->e, 1), t.n = p.m;
-        by_rows(&t);
-    } else if (rank_a == 2 && rank_b == 2) {
-        matrices(&p);
-    } else if (rank_a == 1 && p.tb) {
-        /* Row by row of b. */
-        Product t = p;
-        t.a = p.b, t.b = p.a;
-        t.of_a = p.of_b, t.of_b = p.of_a;
-        t.ta = false, t.tb = true;
-        t.m = p.n, t.n = gen_int(f->e, 1);
-        by_elements(&t);
-    } else {
-        small_product(&p);
-    }
+    const DeviceKernel *kernel = device_kernel(f, inst);
+    if (kernel) on_device(&p, inst, kernel);
+    else arrays(&p, rank_a, rank_b);
     gen_set(f, inst->results[0], p.out);
 }

@@ -294,8 +294,10 @@ static void extents_of(Fn *f, const IrInst *inst, LLVMValueRef *extents) {
     }
 }
 
-Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs, LLVMValueRef const *extents,
-                   LLVMValueRef work) {
+/* PRODUCT: NULL if it is none. */
+static Launch open_launch(Fn *f, const DeviceKernel *kernel, const Out *outs,
+                          LLVMValueRef const *extents, LLVMValueRef work,
+                          const LaunchedProduct *product) {
     Emit *e = f->e;
     const IrInst *inst = kernel->inst;
     Args args = {.f = f};
@@ -317,16 +319,36 @@ Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs, LLVMValue
                            emit_int32(e, (int32_t)args.fields.len / 4),
                            store_args(&args)};
     vec_free(&args.fields);
-    launch.status = gen_runtime(f->g, "adl__gpu_launch", call, 10);
+    if (product) {
+        LLVMValueRef how[] = {call[0],    call[1],    call[2],    call[3], product->how,
+                              product->m, product->n, product->k, call[8], call[9]};
+        launch.status = gen_runtime(f->g, "adl__gpu_product", how, 10);
+    } else {
+        launch.status = gen_runtime(f->g, "adl__gpu_launch", call, 10);
+    }
     LLVMBasicBlockRef cpu = gen_block(f, "cpu");
     LLVMValueRef elsewhere =
         LLVMBuildICmp(e->b, LLVMIntEQ, launch.status, emit_int32(e, ADL_GPU_ELSEWHERE), "");
     LLVMBuildCondBr(e->b, elsewhere, cpu, launch.device);
     LLVMPositionBuilderAtEnd(e->b, cpu);
     for (uint32_t r = 0; r < inst->nresults; r++) device_ask(f, &outs[r].val, true);
-    ir_captures(inst->regions[0], ask_captured, &t);
+    if (inst->nregions) ir_captures(inst->regions[0], ask_captured, &t);
+    for (uint32_t k = 0; product && k < inst->noperands; k++)
+        ask_for(&t, ir_resolve(inst->operands[k]), false);
     f->device = false;
     return launch;
+}
+
+Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs, LLVMValueRef const *extents,
+                   LLVMValueRef work) {
+    return open_launch(f, kernel, outs, extents, work, NULL);
+}
+
+Launch launch_open_product(Fn *f, const DeviceKernel *kernel, const Val *out,
+                           const LaunchedProduct *product) {
+    LLVMValueRef extents[] = {product->n, product->m, gen_int(f->e, 1)};
+    Out made = {.val = *out, .type = kernel->inst->results[0]->type};
+    return open_launch(f, kernel, &made, extents, product->k, product);
 }
 
 void launch_done(Fn *f, Launch *launch) {

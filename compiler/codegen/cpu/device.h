@@ -37,6 +37,12 @@ typedef struct Out {
    meet. */
 Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs, LLVMValueRef const *extents,
                    LLVMValueRef work);
+/* The same for a CONTRACT: op(a) of m x k by op(b) of k x n; HOW is of AdlGpuProduct. */
+typedef struct LaunchedProduct {
+    LLVMValueRef how, m, n, k;
+} LaunchedProduct;
+Launch launch_open_product(Fn *f, const DeviceKernel *kernel, const Val *out,
+                           const LaunchedProduct *product);
 void launch_done(Fn *f, Launch *launch);
 /* HERE, the N values of the first way, become phis of those and THERE, of the second. */
 void launch_close(Fn *f, Launch *launch, uint32_t n, LLVMValueRef *here, LLVMValueRef *there);

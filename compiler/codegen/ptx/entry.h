@@ -27,4 +27,8 @@ typedef struct Entry {
 /* The body of the entry of a REDUCE. */
 void entry_reduce(Entry *x);
 
+/* ---- product.c ---- */
+/* The body of the entry of a CONTRACT. */
+void entry_product(Entry *x);
+
 #endif

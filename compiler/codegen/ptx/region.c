@@ -34,7 +34,9 @@ static bool is_passed(const IrValue *value) {
 static void find_captures(DeviceKernel *kernel, Arena *arena) {
     Captures c = {.arena = arena};
     const IrInst *inst = kernel->inst;
-    ir_captures(inst->regions[0], capture, &c);
+    if (inst->nregions) ir_captures(inst->regions[0], capture, &c);
+    for (uint32_t k = 0; k < inst->noperands && inst->op == IR_CONTRACT; k++)
+        capture(inst->operands[k], &c);
     /* Sizes by which an index is taken apart. */
     bool reduces = inst->op == IR_REDUCE;
     for (int64_t k = reduces ? 0 : 1; k + (reduces ? 0 : 2) < inst->imm; k++)
@@ -228,7 +230,7 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
     g->pos = inst->pos;
     g->trap = NULL;
     g->rank = (uint32_t)inst->imm;
-    g->region = inst->regions[0];
+    g->region = inst->nregions ? inst->regions[0] : NULL;
     g->entry = LLVMAddFunction(e->module, name, entry_type(g, kernel));
     ptx_make_entry(g, g->entry, REGION_BLOCK);
     LLVMPositionBuilderAtEnd(e->b, ptx_block(g, ""));
@@ -239,6 +241,7 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
                ARENA_ARRAY(g->arena, LLVMValueRef, inst->nresults + 1)};
     take_params(&x, shared);
     if (inst->op == IR_REDUCE) entry_reduce(&x);
+    else if (inst->op == IR_CONTRACT) entry_product(&x);
     else entry_map(&x);
     if (*g->error) return;
     ptx_leave(g);
@@ -258,7 +261,7 @@ static void refuse_what_cannot_be(Ptx *g, const DeviceKernel *kernel) {
         if (type->kind == IR_T_TAPE) ptx_refuse(g, "a tape");
         if (ir_scalar_lanes(type->scalar) > 1) ptx_refuse(g, "values with lanes");
     }
-    ir_walk(inst->regions[0], look_at_types, g);
+    if (inst->nregions) ir_walk(inst->regions[0], look_at_types, g);
 }
 
 static bool try_region(Ptx *g, DeviceKernel *kernel, bool shared) {
@@ -294,14 +297,14 @@ static void compile(DeviceCode *code, Ptx *g, const MemPlan *plan, const IrInst 
     DeviceKernel *kernel = ARENA_NEW(arena, DeviceKernel);
     *kernel = (DeviceKernel){.inst = inst, .number = code->list.len};
     find_captures(kernel, arena);
-    const char *missing = g->missing;
+    const char *missing = g->missing, *what = inst->op == IR_CONTRACT ? "product" : "loop";
     if (try_region(g, kernel, writes_over(plan, inst))) {
         map_setp(&code->kernels, inst, kernel);
         vec_push(&code->list, kernel);
-        strbuf_add(&text, "this loop can run on the device");
+        strbuf_printf(&text, "this %s can run on the device", what);
         if (!g->missing) g->missing = missing;
     } else {
-        strbuf_printf(&text, "this loop stays on the CPU: %s", *g->error);
+        strbuf_printf(&text, "this %s stays on the CPU: %s", what, *g->error);
         free(*g->error);
         *g->error = NULL;
         g->missing = missing;
