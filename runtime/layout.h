@@ -243,9 +243,10 @@ typedef struct AdlMain {
     int32_t flags; /* AdlMainFlag */
 } AdlMain;
 
-/* Device code of a module.  Its kernel K has the entry adl_region_K, whose parameters are the
-   address of a word that a failed check sets, the extents along x, y, z as i64s, and the launch's
-   arguments. */
+/* Device code of a module.  The parameters of an entry are the address of a word that a failed
+   check sets to its number, three i64s, and the launch's arguments.  The three are of a parallel
+   loop the extents along x, y, z; of what the program launches the first block along these, since a
+   grid need not have them all. */
 typedef enum AdlGpuKind { ADL_GPU_PTX, ADL_GPU_CUBIN } AdlGpuKind;
 
 typedef struct AdlGpuImage {
@@ -257,8 +258,10 @@ typedef struct AdlGpuImage {
 
 typedef struct AdlGpuModule {
     const AdlGpuImage *images;
-    const uint8_t *checks; /* by kernel: whether it can fail */
-    int64_t image_count, kernel_count;
+    const char *const *names; /* of entries, by kernel */
+    const uint8_t *checks;    /* by kernel: whether it can fail */
+    const AdlSite *sites;     /* of checks, by their number less one */
+    int64_t image_count, kernel_count, site_count;
     void *loaded; /* the runtime's; NULL at first */
 } AdlGpuModule;
 
@@ -359,7 +362,7 @@ ADL_LAYOUT_ASSERT(offsetof(AdlParamValue, given) == 88 && sizeof(AdlParamValue) 
 ADL_LAYOUT_ASSERT(sizeof(AdlParam) == 48);
 ADL_LAYOUT_ASSERT(sizeof(AdlMain) == 32);
 ADL_LAYOUT_ASSERT(sizeof(AdlGpuImage) == 24);
-ADL_LAYOUT_ASSERT(sizeof(AdlGpuModule) == 40);
+ADL_LAYOUT_ASSERT(sizeof(AdlGpuModule) == 64);
 ADL_LAYOUT_ASSERT(sizeof(AdlGpuArg) == 32);
 
 #endif

@@ -33,6 +33,7 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/func.c \
   compiler/codegen/cpu/gen.h \
   compiler/codegen/cpu/generate.h \
+  compiler/codegen/cpu/launch.c \
   compiler/codegen/cpu/math.c \
   compiler/codegen/cpu/module.c \
   compiler/codegen/cpu/parallel.c \
@@ -54,6 +55,7 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/ptx/entry.h \
   compiler/codegen/ptx/gen.h \
   compiler/codegen/ptx/generate.h \
+  compiler/codegen/ptx/launch.c \
   compiler/codegen/ptx/math.c \
   compiler/codegen/ptx/memory.c \
   compiler/codegen/ptx/module.c \

@@ -99,11 +99,62 @@ static bool is_for_device(const Options *o) {
     return o->target && !strncmp(o->target, "ptx", 3) && o->emit != EMIT_PTX;
 }
 
+/* ---- a module, and that of what it launches ---- */
+
+static void each_module(Unit *unit, void (*stage)(Unit *unit, IrModule *module)) {
+    stage(unit, unit->module);
+    if (unit->module->kernels && !diags_errors(unit->session->diags))
+        stage(unit, unit->module->kernels);
+}
+
+static void lowered(Unit *unit, IrModule *module) {
+    if (!diags_errors(unit->session->diags)) after_pass(unit, "lower", module);
+}
+
+/* On a device shadows must be added to where they stand, which is the optimiser's work. */
+static int level_of(const Unit *unit, const IrModule *module) {
+    int level = unit->session->options.opt_level;
+    return module->device && level < 1 ? 1 : level;
+}
+
+static void prepare(Unit *unit, IrModule *module) {
+    OptHooks hooks = {after_pass, unit};
+    opt_before_ad(module, level_of(unit, module), &hooks);
+}
+
+/* What only a device cannot have is no error: then nothing of the program is launched there. */
+static void leave_kernels(IrModule *module) {
+    for (uint32_t i = 0; i < module->funcs.len; i++) {
+        IrLaunch *launch = module->funcs.at[i]->launch;
+        if (launch && launch->func) launch->refused = "a derivative cannot be made for a device";
+        if (launch) launch->func = NULL;
+    }
+    ir_module_free(module->kernels);
+    module->kernels = NULL;
+}
+
+static void differentiate(Unit *unit, IrModule *module) {
+    Session *s = unit->session;
+    bool whole = module == unit->module;
+    Diags *diags = whole ? s->diags : diags_new(s->arena, &s->sources);
+    ad_run(module, diags);
+    bool good = !diags_errors(diags);
+    if (good) after_pass(unit, "differentiate", module);
+    else if (!whole) leave_kernels(unit->module);
+    if (!whole) diags_free(diags);
+}
+
+static void optimise(Unit *unit, IrModule *module) {
+    OptHooks hooks = {after_pass, unit};
+    opt_after_ad(module, level_of(unit, module), &hooks);
+}
+
 int unit_lower(Unit *unit) {
     Session *s = unit->session;
     LowerOptions options = {.unchecked = s->options.checks == CHECKS_NONE,
                             .check_overflow = s->options.checks == CHECKS_ALL,
                             .device = s->options.emit == EMIT_PTX,
+                            .launches = is_for_device(&s->options),
                             .roots = wanted_roots(unit)};
     unit->module = lower_program(unit->program, &s->sources, s->diags, &options);
     const TextList *remarks = &s->options.remarks;
@@ -111,31 +162,23 @@ int unit_lower(Unit *unit) {
     unit->module->launches = is_for_device(&s->options);
     unit->module->fused = s->options.opt_level > 0;
     unit->module->explain = unit->explain;
-    if (!diags_errors(s->diags)) after_pass(unit, "lower", unit->module);
+    if (unit->module->kernels) unit->module->kernels->fused = unit->module->fused;
+    each_module(unit, lowered);
     return STATUS_DONE;
 }
 
-/* On a device shadows must be added to where they stand, which is the optimiser's work. */
-static int level_of(const Unit *unit) {
-    int level = unit->session->options.opt_level;
-    return unit->module->device && level < 1 ? 1 : level;
-}
-
 int unit_prepare(Unit *unit) {
-    OptHooks hooks = {after_pass, unit};
-    opt_before_ad(unit->module, level_of(unit), &hooks);
+    each_module(unit, prepare);
     return STATUS_DONE;
 }
 
 int unit_differentiate(Unit *unit) {
-    ad_run(unit->module, unit->session->diags);
-    if (!diags_errors(unit->session->diags)) after_pass(unit, "differentiate", unit->module);
+    each_module(unit, differentiate);
     return STATUS_DONE;
 }
 
 int unit_optimise(Unit *unit) {
-    OptHooks hooks = {after_pass, unit};
-    opt_after_ad(unit->module, level_of(unit), &hooks);
+    each_module(unit, optimise);
     if (unit->module->launches) {
         device_prepare(unit->module);
         after_pass(unit, "device", unit->module);

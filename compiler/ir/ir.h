@@ -190,6 +190,18 @@ enum {
     IR_FUNC_LIBRARY = 16, /* of the standard library: its errors are told at the user's call */
 };
 
+/* Of a kernel, or a derivative of one, that the program launches: how a device runs it. */
+typedef struct IrLaunch {
+    IrFunc *func;        /* of the module's KERNELS, for one invocation: the same parameters and
+                            results; NULL: there is none, */
+    const char *refused; /* for this reason */
+    const char *name;    /* as messages call it */
+    uint32_t n;          /* ranges; which parameters say where each begins and ends, and how many
+                            of its indices make a block: */
+    uint32_t begin[3], end[3], size[3];
+    int32_t *memory; /* by result: the parameter whose last value it is, or -1 */
+} IrLaunch;
+
 struct IrFunc {
     const char *name; /* unique in the module */
     IrModule *module;
@@ -214,8 +226,9 @@ struct IrFunc {
        of the function, (params...) -> (results..., saved...); else nothing is saved. */
     IrFunc *reverse_rule, *augmented;
     uint32_t id;
-    uint32_t copies; /* how many names were made from this one */
-    uint8_t purity;  /* the summary behind ir_func_pure; 0: not known */
+    uint32_t copies;  /* how many names were made from this one */
+    uint8_t purity;   /* the summary behind ir_func_pure; 0: not known */
+    IrLaunch *launch; /* calls of it are launches; NULL: they are not */
 };
 
 /* What an OPEN function asks for: a text in the language, in which m is the module; of a `split`,
@@ -240,6 +253,7 @@ struct IrModule {
     bool fused;          /* products that are added may round once (muladd.c), in code too */
     bool device;         /* functions are for one of many invocations, which share arrays */
     bool launches;       /* parallel loops may run on a device beside the CPU */
+    IrModule *kernels;   /* what is launched, for one invocation each; owned; or NULL */
     bool remarks;        /* differentiation reports what it decided */
     const char *explain; /* ... or writes it for the function of this name into EXPLANATION */
     StrBuf explanation;

@@ -17,6 +17,7 @@ IrModule *ir_module_new(const Sources *sources) {
 
 void ir_module_free(IrModule *module) {
     if (!module) return;
+    ir_module_free(module->kernels);
     vec_free(&module->funcs);
     vec_free(&module->exports);
     vec_free(&module->requests);

@@ -4,6 +4,7 @@
 /* The results of a call, and the last values of its mut parameters (FINALS, one for each). */
 static Vals call_with_finals(Fn *f, const Instance *inst, const Vals *args, Vals *finals) {
     IrFunc *func = lower_func(f->lw, inst);
+    launch_note(f->lw, inst, func);
     Vals all = vals_join(f->lw, inst->nparams, args);
     CHECK_INTERNAL(all.n == func->nparams);
     IrInst *call = irb_call(&f->b, func, all.at);

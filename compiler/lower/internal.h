@@ -69,6 +69,7 @@ typedef struct Lower {
     Map flows;     /* Tree * -> FlowInfo, see flow.c */
     Map c_structs; /* StructDecl * -> IrCStruct *, see c-struct.c */
     VEC(Instance *) pending;
+    VEC(const Instance *) launched; /* with options->launches */
     VEC(Open) open;
 } Lower;
 
@@ -258,6 +259,20 @@ void lower_loop_body(Fn *f, const Tree *body, Exit *exit);
 void lower_kernel(Fn *f, const Tree *t);
 /* Reports derivatives of kernels that a device cannot have. */
 void kernel_check_derivatives(Lower *lw);
+
+/* ---- program.c ---- */
+/* Lowers what was asked for so far. */
+void lower_pending(Lower *lw);
+Lower lower_open(const Program *program, const Sources *sources, Diags *diags,
+                 const LowerOptions *options);
+/* The module of all that was asked for; LW is gone then. */
+IrModule *lower_close(Lower *lw);
+
+/* ---- launch.c ---- */
+/* Notes that INST, which FUNC is, is called: a kernel is launched by it. */
+void launch_note(Lower *lw, const Instance *inst, IrFunc *func);
+/* Lowers what was noted for a device, into a module of its own. */
+void launch_lower(Lower *lw);
 
 /* ---- scalar.c ---- */
 /* op on scalars (complex: two parts); T: for positions and texts. */

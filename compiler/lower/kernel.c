@@ -358,6 +358,13 @@ static IrValue *place_on_device(Fn *f, const char *what, uint32_t dim) {
     return irb_runtime(&f->b, what, 1, &arg, 1, &type)->results[0];
 }
 
+/* Of the range that begins at FIRST. */
+static IrValue *index_on_device(Fn *f, uint32_t dim, IrValue *first) {
+    IrType type = ir_scalar(f->lw->module, IR_I64);
+    IrValue *args[] = {emit_int(f, dim), first};
+    return irb_runtime(&f->b, "adl__device_index", 2, args, 1, &type)->results[0];
+}
+
 /* One invocation.  The device's dimension x is the last index, along which memory lies. */
 static void lower_for_device(Kernel *k, const Tree *body) {
     Fn *f = k->f;
@@ -368,14 +375,14 @@ static void lower_for_device(Kernel *k, const Tree *body) {
         IrValue *block = place_on_device(f, "adl__device_block", dim);
         IrValue *local = place_on_device(f, "adl__device_local", dim);
         IrValue *size = place_on_device(f, "adl__device_size", dim);
-        IrValue *index = place_on_device(f, "adl__device_index", dim); /* ranges begin at 0 */
+        IrValue *index = index_on_device(f, dim, k->first[d]);
         IrValue *end = env_get(f, env_slot(f, tree->end[d])).at[0];
         k->active = emit_and(f, k->active, emit_binary(f, IR_LT, index, end));
         bind_int(f, tree->index[d], index);
         bind_int(f, tree->local[d], local);
         bind_int(f, tree->block[d], block);
         bind_int(f, tree->size[d], size);
-        size_note_nonneg(f, index);
+        if (size_nonneg(f, k->first[d])) size_note_nonneg(f, index);
     }
     for (uint32_t i = 0; i < f->inst->nparams; i++)
         if (f->inst->params[i]->mut) slots_add(&k->memory, env_slot(f, f->inst->params[i]));
@@ -397,6 +404,9 @@ void lower_kernel(Fn *f, const Tree *t) {
         k.count[d] = counts[d];
     }
     if (f->lw->options->device) {
+        /* The ranges of exported kernels begin at 0. */
+        for (uint32_t d = 0; d < k.tree->n && !f->lw->options->launches; d++)
+            k.first[d] = emit_int(f, 0);
         lower_for_device(&k, t->body);
         return;
     }
@@ -427,7 +437,8 @@ static void find_shared_work(IrInst *inst, void *data) {
 
 /* What invocations do together there is made of calls, through which nothing is differentiated. */
 void kernel_check_derivatives(Lower *lw) {
-    for (uint32_t i = 0; lw->options->device && i < lw->program->roots.len; i++) {
+    bool exports = lw->options->device && !lw->options->launches;
+    for (uint32_t i = 0; exports && i < lw->program->roots.len; i++) {
         const Root *root = &lw->program->roots.at[i];
         const Instance *inst = root->instance;
         if (!inst || inst->kind != INSTANCE_DERIV) continue;

@@ -19,6 +19,7 @@ libdslc_la_SOURCES += \
   %D%/index.c \
   %D%/internal.h \
   %D%/kernel.c \
+  %D%/launch.c \
   %D%/lift.c \
   %D%/loop.c \
   %D%/lower.h \

@@ -17,6 +17,7 @@ typedef struct LowerOptions {
     bool check_overflow; /* --check: signed overflow is an error */
     uint32_t roots;      /* which kinds are wanted: bits 1 << RootKind; 0: all */
     bool device;         /* kernels are lowered for one invocation, for a device */
+    bool launches;       /* what the program launches is lowered so, too, beside all else */
     const char *prefix;  /* of exported names; NULL: none */
 } LowerOptions;
 

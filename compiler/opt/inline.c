@@ -42,6 +42,8 @@ static bool arrays_in_loop(const IrInst *call) {
 static bool worth_it(const Inliner *in, const IrInst *call) {
     const IrFunc *callee = call->func, *caller = call->parent->func;
     if (!callee->body || in->recursive[callee->id] || callee == caller) return false;
+    /* A device runs it as a whole. */
+    if (callee->launch && callee->launch->func) return false;
     /* A custom rule belongs to the function as a whole; it is taken apart once differentiation is
        over. */
     if (callee->rule && !in->context->after_ad) return false;

@@ -178,11 +178,18 @@ static void mark_written_over(Planner *p, const IrInst *build) {
     }
 }
 
+/* Small arrays are copied by who wants to write to them; but a kernel's are the caller's memory. */
+static bool is_lent(const IrValue *param) {
+    const IrFunc *func = param->region->func;
+    bool kernel = func->module->device && (func->flags & IR_FUNC_ROOT);
+    return mem_is_small(param->type) && !kernel;
+}
+
 static void mark_consumed(IrInst *inst, void *data) {
     Planner *p = data;
     for (uint32_t k = 0; k < inst->noperands; k++) {
         const IrValue *root = mem_root(p->f, inst->operands[k]);
-        if (!root || root->def || root->region->owner || mem_is_small(root->type)) continue;
+        if (!root || root->def || root->region->owner || is_lent(root)) continue;
         if (!mem_consumes(p->plan, inst, k) || p->f->owned_param[root->index]) continue;
         p->f->owned_param[root->index] = true;
         p->changed = true;

@@ -101,9 +101,6 @@ void check_kernel_body(FnChecker *f, AstBlock *block);
 Tree *check_kernel_call(FnChecker *f, Sym name, AstCall *call);
 /* Reports a kernel that is called, and a launch of what is none. */
 bool check_launched(FnChecker *f, bool kernel, const char *name, Span span);
-/* The kernel behind an instance or its derivatives; NULL for a reverse pass, which has no ranges.
- */
-const FnDecl *kernel_behind(const Instance *inst);
 const FnDecl *kernel_of_value(const FnValue *fn);
 /* What is one for a block and what is kept behind barriers; reports what cannot be. */
 void check_uniform(FnChecker *f, TreeKernel *kernel, const Tree *body);

@@ -339,6 +339,9 @@ KernelStep kernel_step(const TreeKernel *kernel, const Tree *stmt);
 /* The statement without what stands round it as an expression. */
 const Tree *kernel_bare(const Tree *stmt);
 bool tree_has_barrier(const Tree *t);
+/* The kernel behind an instance or its derivatives; NULL for a reverse pass, which has no ranges.
+ */
+const struct FnDecl *kernel_behind(const Instance *inst);
 
 /* ---- construction (tree.c) ---- */
 Tree *tree_new(Arena *arena, TreeKind kind, Type type, Span span);

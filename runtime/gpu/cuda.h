@@ -15,7 +15,7 @@ typedef struct CuFunction *CuFunction;
 typedef struct CuStream *CuStream;
 
 enum { CU_OUT_OF_MEMORY = 2 };
-enum { CU_CAPABILITY_MAJOR = 75, CU_CAPABILITY_MINOR = 76 };
+enum { CU_GRID_X = 5, CU_GRID_Y, CU_GRID_Z, CU_CAPABILITY_MAJOR = 75, CU_CAPABILITY_MINOR };
 enum { CU_ERROR_LOG = 5, CU_ERROR_LOG_BYTES = 6 };
 
 /* X(field, symbol in the library, parameters) */

@@ -36,6 +36,7 @@ typedef struct Gpu {
     int32_t state; /* GpuState; atomic */
     bool insists;  /* ADL_DEVICE=gpu: whatever can runs there, whether it pays or not */
     int major, minor;
+    int grid[3]; /* the most blocks along x, y, z */
     char name[128];
     char reason[256]; /* why there is none */
     CuContext context;

@@ -1,5 +1,4 @@
 /* launch.c: modules with device code, and launches. */
-#include <stdio.h>
 #include <string.h>
 
 #include "core/allocator.h"
@@ -70,12 +69,11 @@ static int32_t load(AdlContext *context, const AdlSite *site, AdlGpuModule *modu
 
 static int32_t find(AdlContext *context, const AdlSite *site, AdlGpuModule *module, int32_t kernel,
                     CuFunction *function) {
-    char name[32];
     int32_t status = load(context, site, module);
     if (status) return status;
     Loaded *loaded = module->loaded;
     if (!loaded->functions[kernel]) {
-        snprintf(name, sizeof name, "adl_region_%d", (int)kernel);
+        const char *name = module->names[kernel];
         CuResult result = gpu.module_function(&loaded->functions[kernel], loaded->module, name);
         if (result) return gpu_fail(context, site, result, "cuModuleGetFunction of %s", name);
     }
@@ -172,29 +170,64 @@ typedef struct Launch {
     AdlGpuModule *module;
     int32_t kernel, count;
     int64_t extents[3];
+    int64_t sizes[3]; /* of blocks, for what the program launches; 0: as it suits a loop */
     AdlGpuArg *args;
     const GpuProduct *product; /* NULL: none */
     CuAddress at[MOST_ARGS];
     GpuFree temporaries[MOST_ARGS];
 } Launch;
 
-static unsigned blocks(int64_t extent, unsigned size) {
-    int64_t needed = (extent - 1) / size + 1;
-    return (unsigned)(needed < MOST_BLOCKS ? needed : MOST_BLOCKS);
+static unsigned at_most(int64_t needed, int64_t most) {
+    return (unsigned)(needed < most ? needed : most);
 }
 
-static int32_t start(Launch *l, CuFunction function) {
-    void *params[MOST_ARGS + 4] = {&gpu.failed, &l->extents[0], &l->extents[1], &l->extents[2]};
+/* For a loop, whose invocations go on in strides of the grid. */
+static unsigned blocks(const Launch *l, int d, unsigned size) {
+    int64_t needed = (l->extents[d] - 1) / size + 1;
+    return at_most(at_most(needed, MOST_BLOCKS), gpu.grid[d]);
+}
+
+/* What an entry gets, with WORDS behind the address of the word for checks. */
+static void gather(Launch *l, int64_t *words, void **params) {
+    params[0] = &gpu.failed;
+    for (int d = 0; d < 3; d++) params[1 + d] = &words[d];
     for (int32_t i = 0; i < l->count; i++)
         params[4 + i] = is_memory(&l->args[i]) ? (void *)&l->at[i] : (void *)&l->args[i].word;
+}
+
+static int32_t not_launched(const Launch *l, CuResult result) {
+    return gpu_fail(l->context, l->site, result, "cuLaunchKernel of %lld x %lld x %lld",
+                    (long long)l->extents[2], (long long)l->extents[1], (long long)l->extents[0]);
+}
+
+static int32_t start_loop(Launch *l, CuFunction function) {
+    void *params[MOST_ARGS + 4];
+    gather(l, l->extents, params);
     unsigned x = 32;
     while (x < BLOCK_SIZE && x < l->extents[0]) x *= 2;
     unsigned y = l->extents[1] > 1 ? BLOCK_SIZE / x : 1;
-    CuResult result = gpu.launch(function, blocks(l->extents[0], x), blocks(l->extents[1], y),
-                                 blocks(l->extents[2], 1), x, y, 1, 0, gpu.stream, params, NULL);
-    if (!result) return ADL_OK;
-    return gpu_fail(l->context, l->site, result, "cuLaunchKernel of %lld x %lld x %lld",
-                    (long long)l->extents[2], (long long)l->extents[1], (long long)l->extents[0]);
+    CuResult result = gpu.launch(function, blocks(l, 0, x), blocks(l, 1, y), blocks(l, 2, 1), x, y,
+                                 1, 0, gpu.stream, params, NULL);
+    return result ? not_launched(l, result) : ADL_OK;
+}
+
+/* One grid after the other, of as many blocks as a grid can have. */
+static int32_t start_blocks(Launch *l, CuFunction function) {
+    void *params[MOST_ARGS + 4];
+    int64_t first[3] = {0}, count[3];
+    unsigned grid[3];
+    gather(l, first, params);
+    for (int d = 0; d < 3; d++) count[d] = (l->extents[d] - 1) / l->sizes[d] + 1;
+    for (;;) {
+        for (int d = 0; d < 3; d++) grid[d] = at_most(count[d] - first[d], gpu.grid[d]);
+        CuResult result =
+            gpu.launch(function, grid[0], grid[1], grid[2], (unsigned)l->sizes[0],
+                       (unsigned)l->sizes[1], (unsigned)l->sizes[2], 0, gpu.stream, params, NULL);
+        if (result) return not_launched(l, result);
+        int d = 0;
+        while (d < 3 && (first[d] += grid[d]) == count[d]) first[d++] = 0;
+        if (d == 3) return ADL_OK;
+    }
 }
 
 /* Is ARG, all of which is written, in memory that is read? */
@@ -213,8 +246,8 @@ static bool changes(const Launch *l) {
     return false;
 }
 
-/* Whether a check failed.  Then the loop on the CPU, which is run instead, tells which, unless it
-   would find its operands changed. */
+/* Whether a check failed.  Then the loop on the CPU, which is run instead, tells more, unless it
+   would find its operands changed: then it is told where the check stands. */
 static int32_t look_for_failure(Launch *l) {
     int32_t failed = 0, zero = 0;
     CuResult result = gpu_to_host(&failed, gpu.failed, sizeof failed);
@@ -222,8 +255,9 @@ static int32_t look_for_failure(Launch *l) {
     if (result) return gpu_fail(l->context, l->site, result, "a launch");
     if (!failed) return ADL_OK;
     if (!changes(l)) return ADL_GPU_ELSEWHERE;
-    return error_note(l->context, ADL_ERROR_DEVICE, l->site,
-                      "a check failed on the device (ADL_DEVICE=cpu tells which)");
+    bool known = failed > 0 && failed <= l->module->site_count;
+    return error_note(l->context, ADL_ERROR_DEVICE, known ? &l->module->sites[failed - 1] : l->site,
+                      "a check failed on the device (ADL_DEVICE=cpu tells more)");
 }
 
 /* Through cuBLAS, if it is a product and that is there. */
@@ -243,7 +277,8 @@ static int32_t work(Launch *l) {
     int32_t status = multiply(l);
     if (status != ADL_GPU_ELSEWHERE) return status;
     status = find(l->context, l->site, l->module, l->kernel, &function);
-    return status ? status : start(l, function);
+    if (status) return status;
+    return l->sizes[0] ? start_blocks(l, function) : start_loop(l, function);
 }
 
 static int32_t run(Launch *l) {
@@ -263,7 +298,7 @@ static int32_t run(Launch *l) {
     return status;
 }
 
-/* COST: of one invocation. */
+/* COST: of one invocation of a loop.  What the program launches runs there whether it pays or not. */
 static int32_t launch(Launch *l, double cost) {
     CuContext before;
     int32_t status = gpu_open(l->context, l->site);
@@ -275,9 +310,9 @@ static int32_t launch(Launch *l, double cost) {
         cost *= (double)l->extents[k];
     }
     status = gpu_enter(l->context, l->site, &before);
+    bool always = gpu.insists || l->sizes[0];
     if (!status)
-        status =
-            gpu.insists || pays(l->context, cost, l->args, l->count) ? run(l) : ADL_GPU_ELSEWHERE;
+        status = always || pays(l->context, cost, l->args, l->count) ? run(l) : ADL_GPU_ELSEWHERE;
     gpu_leave(before);
     return status;
 }
@@ -285,7 +320,13 @@ static int32_t launch(Launch *l, double cost) {
 int32_t adl__gpu_launch(AdlContext *context, const AdlSite *site, AdlGpuModule *module,
                         int32_t kernel, int64_t x, int64_t y, int64_t z, int64_t work,
                         int32_t count, AdlGpuArg *args) {
-    Launch l = {context, site, module, kernel, count, {x, y, z}, args, NULL, {0}, {{0, 0}}};
+    Launch l = {.context = context,
+                .site = site,
+                .module = module,
+                .kernel = kernel,
+                .count = count,
+                .extents = {x, y, z},
+                .args = args};
     return launch(&l, (double)work);
 }
 
@@ -293,6 +334,28 @@ int32_t adl__gpu_product(AdlContext *context, const AdlSite *site, AdlGpuModule 
                          int32_t kernel, int32_t how, int64_t m, int64_t n, int64_t k,
                          int32_t count, AdlGpuArg *args) {
     GpuProduct product = {how, m, n, k};
-    Launch l = {context, site, module, kernel, count, {n, m, 1}, args, &product, {0}, {{0, 0}}};
+    Launch l = {.context = context,
+                .site = site,
+                .module = module,
+                .kernel = kernel,
+                .count = count,
+                .extents = {n, m, 1},
+                .args = args,
+                .product = &product};
     return launch(&l, (double)k);
+}
+
+int32_t adl__gpu_run(AdlContext *context, const AdlSite *site, AdlGpuModule *module, int32_t kernel,
+                     const int64_t *geometry, int32_t count, AdlGpuArg *args) {
+    Launch l = {.context = context,
+                .site = site,
+                .module = module,
+                .kernel = kernel,
+                .count = count,
+                .args = args};
+    for (int d = 0; d < 3; d++) {
+        l.extents[d] = geometry[d];
+        l.sizes[d] = geometry[3 + d];
+    }
+    return launch(&l, 0);
 }

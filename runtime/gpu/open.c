@@ -67,6 +67,10 @@ static bool open_context(CuContext given, CuDevice *device) {
            good(gpu.context_set(gpu.context), "cuCtxSetCurrent");
 }
 
+static bool attribute(int *value, int which, CuDevice device) {
+    return good(gpu.device_attribute(value, which, device), "cuDeviceGetAttribute");
+}
+
 static bool open_device(CuContext given) {
     CuDevice device = 0;
     CuContext before = NULL;
@@ -75,10 +79,11 @@ static bool open_device(CuContext given) {
         !open_context(given, &device))
         return false;
     bool ok = good(gpu.device_name(gpu.name, (int)sizeof gpu.name, device), "cuDeviceGetName") &&
-              good(gpu.device_attribute(&gpu.major, CU_CAPABILITY_MAJOR, device),
-                   "cuDeviceGetAttribute") &&
-              good(gpu.device_attribute(&gpu.minor, CU_CAPABILITY_MINOR, device),
-                   "cuDeviceGetAttribute") &&
+              attribute(&gpu.major, CU_CAPABILITY_MAJOR, device) &&
+              attribute(&gpu.minor, CU_CAPABILITY_MINOR, device) &&
+              attribute(&gpu.grid[0], CU_GRID_X, device) &&
+              attribute(&gpu.grid[1], CU_GRID_Y, device) &&
+              attribute(&gpu.grid[2], CU_GRID_Z, device) &&
               good(gpu.allocate(&gpu.failed, sizeof zero), "cuMemAlloc") &&
               good(gpu_to_device(gpu.failed, &zero, sizeof zero), "cuMemcpyHtoD");
     gpu.context_set(before);

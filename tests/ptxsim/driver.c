@@ -5,6 +5,7 @@
    Settings in the environment:
      PTXSIM_CC       the device's compute capability, 75 for 7.5 (default 90)
      PTXSIM_MEMORY   its memory in bytes (default 1 GiB)
+     PTXSIM_GRID     the most blocks along y and z (default 65535)
      PTXSIM_DEVICES  how many devices there are, 0 or 1
      PTXSIM_STEPS    instructions that one launch may take (default 10^9)
      PTXSIM_TRACE    if set: launches and copies are told on standard error */
@@ -50,7 +51,7 @@ static struct {
     CUcontext current;
     PtxMemory memory;
     CUmodule modules;
-    uint32_t launches;
+    uint32_t launches, grid_limit;
     uint64_t steps;
     CUresult sticky; /* of a kernel that failed */
     char message[640];
@@ -95,6 +96,7 @@ EXPORT CUresult cuInit(unsigned flags) {
     driver.started = true;
     driver.capability = (unsigned)setting("PTXSIM_CC", 90);
     driver.memory_limit = setting("PTXSIM_MEMORY", UINT64_C(1) << 30);
+    driver.grid_limit = (uint32_t)setting("PTXSIM_GRID", 65535);
     driver.heap_limit = UINT64_C(8) << 20;
     driver.step_limit = setting("PTXSIM_STEPS", UINT64_C(1000000000));
     driver.count = (int)setting("PTXSIM_DEVICES", 1);
@@ -132,7 +134,7 @@ EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, C
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: *value = 64; return CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *value = INT32_MAX; return CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: *value = 65535; return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: *value = (int)driver.grid_limit; return CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = 48 * 1024; return CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = 32; return CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 4; return CUDA_SUCCESS;
@@ -406,6 +408,7 @@ EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned gr
         .func = function->func,
         .grid = {grid_x, grid_y, grid_z},
         .block = {block_x, block_y, block_z},
+        .grid_limit = driver.grid_limit,
         .args = params,
         .memory = &driver.memory,
         .heap_limit = driver.heap_limit,

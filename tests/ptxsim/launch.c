@@ -5,13 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    WARP = 32,
-    BLOCK_LIMIT = 1024,
-    BLOCK_Z_LIMIT = 64,
-    GRID_YZ_LIMIT = 65535,
-    SHARED_LIMIT = 48 * 1024
-};
+enum { WARP = 32, BLOCK_LIMIT = 1024, BLOCK_Z_LIMIT = 64, SHARED_LIMIT = 48 * 1024 };
 
 static uint64_t volume(const uint32_t size[3]) {
     return (uint64_t)size[0] * size[1] * size[2];
@@ -21,7 +15,7 @@ const char *ptx_launch_refuse(const PtxLaunch *l) {
     const uint32_t *most = l->func->max_threads, *exact = l->func->required_threads;
     for (int d = 0; d < 3; d++)
         if (!l->grid[d] || !l->block[d]) return "an extent is 0";
-    if (l->grid[0] > INT32_MAX || l->grid[1] > GRID_YZ_LIMIT || l->grid[2] > GRID_YZ_LIMIT)
+    if (l->grid[0] > INT32_MAX || l->grid[1] > l->grid_limit || l->grid[2] > l->grid_limit)
         return "the grid is too large";
     if (l->block[0] > BLOCK_LIMIT || l->block[1] > BLOCK_LIMIT || l->block[2] > BLOCK_Z_LIMIT ||
         volume(l->block) > BLOCK_LIMIT)

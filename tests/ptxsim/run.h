@@ -45,10 +45,11 @@ typedef struct PtxLaunch {
     const PtxModule *module;
     const PtxFunc *func;
     uint32_t grid[3], block[3];
+    uint32_t grid_limit; /* along y and z */
     void *const *args;
     PtxMemory *memory;
     uint64_t heap_limit; /* bytes that `malloc` may give */
-    uint32_t number; /* of launches so far, from 1 */
+    uint32_t number;     /* of launches so far, from 1 */
     uint64_t step_limit;
     PtxFailure *failure;
     /* While it runs. */

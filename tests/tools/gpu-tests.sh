@@ -5,6 +5,7 @@
 #   //# args: WORDS          its command line
 #   //# launches: N          so many kernels are launched
 #   //# products: N          so many go to cuBLAS, and none where that is missing
+#   //# kernels: N           so many launches that the program itself says
 #   //# to device: N         so many arrays are copied there; the same with `to host`
 #   //# fails: TEXT          it ends with this message, on the device too
 #   //# set: NAME=VALUE      in the environment, on the device
@@ -88,6 +89,7 @@ program() {
     test $level = -O0 && continue
     counted launches 'launch of'
     counted products 'product of'
+    counted kernels 'launch of adl_kernel_'
     counted 'to device' 'to the device: [0-9]\{2,\} bytes'
     counted 'to host' 'to the host: [0-9]\{2,\} bytes'
     test -z "$(wish products)" || without_cublas

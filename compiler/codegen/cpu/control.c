@@ -392,24 +392,21 @@ static void push_open_dims(IrType type, const Val *val, Args *args) {
         if (type->dims[k] < 0) vec_push(args, val->dims[k]);
 }
 
-static void push_arg(Fn *f, const IrInst *call, uint32_t k, Args *args) {
-    IrType type = call->func->params[k];
-    bool owned = f->g->plan->funcs[call->func->id].owned_param[k];
-    Val val = owned ? gen_hand_over(f, call, k, type) : *gen_val(f, call->operands[k]);
-    vec_push(args, val.at);
+static void push_arg(IrType type, const Val *val, Args *args) {
+    vec_push(args, val->at);
     switch (type->kind) {
     case IR_T_SCALAR: break;
     case IR_T_ARRAY:
-        if (!mem_is_small(type)) vec_push(args, val.block);
-        push_open_dims(type, &val, args);
+        if (!mem_is_small(type)) vec_push(args, val->block);
+        push_open_dims(type, val, args);
         break;
-    case IR_T_ACC: push_open_dims(type, &val, args); break;
+    case IR_T_ACC: push_open_dims(type, val, args); break;
     case IR_T_STR:
-        vec_push(args, val.block);
-        vec_push(args, val.dims[0]);
+        vec_push(args, val->block);
+        vec_push(args, val->dims[0]);
         break;
     case IR_T_TAPE:
-        for (int i = 0; i < 3; i++) vec_push(args, val.dims[i]);
+        for (int i = 0; i < 3; i++) vec_push(args, val->dims[i]);
         break;
     }
 }
@@ -493,35 +490,57 @@ static void call_extern(Fn *f, const IrInst *inst) {
     vec_free(&args);
 }
 
-void gen_call(Fn *f, const IrInst *inst) {
-    Emit *e = f->e;
-    const IrFunc *func = inst->func;
+void call_open(Fn *f, const IrInst *call, Val *args, LLVMValueRef *memory) {
+    const IrFunc *func = call->func;
+    const bool *owned = f->g->plan->funcs[func->id].owned_param;
+    for (uint32_t k = 0; k < func->nparams; k++)
+        args[k] =
+            owned[k] ? gen_hand_over(f, call, k, func->params[k]) : *gen_val(f, call->operands[k]);
+    for (uint32_t i = 0; i < func->nresults; i++) {
+        memory[i] = result_memory(f, call, i);
+        gen_no_place(f, func, i, memory[i]);
+    }
+}
+
+void call_make(Fn *f, const IrInst *call, const Val *vals, LLVMValueRef const *memory) {
+    const IrFunc *func = call->func;
     Args args = {0};
+    vec_push(&args, f->context);
+    for (uint32_t k = 0; k < func->nparams; k++) push_arg(func->params[k], &vals[k], &args);
+    for (uint32_t i = 0; i < func->nresults; i++) vec_push(&args, memory[i]);
+    bool enters = (func->flags & IR_FUNC_LIBRARY) && !(f->ir->flags & IR_FUNC_LIBRARY);
+    LLVMValueRef status = LLVMBuildCall2(f->e->b, f->g->func_types[func->id], f->g->funcs[func->id],
+                                         args.at, args.len, "");
+    check_status(f, status, enters ? gen_site(f->g, f->ir, call->pos) : NULL);
+    vec_free(&args);
+}
+
+void call_close(Fn *f, const IrInst *call, LLVMValueRef const *memory) {
+    const IrFunc *func = call->func;
+    for (uint32_t i = 0; i < func->nresults; i++) {
+        Val val = gen_load_result(f, func->results[i], memory[i]);
+        const Dest *dest = &f->dests[call->results[i]->id];
+        if (mem_is_small(func->results[i])) {
+            val.slot = val.at != dest->at;
+            if (!val.slot) val.depth = dest->depth;
+        }
+        gen_set(f, call->results[i], val);
+    }
+}
+
+void gen_call(Fn *f, const IrInst *inst) {
+    const IrFunc *func = inst->func;
     if (func->flags & IR_FUNC_EXTERN) {
         if (func->flags & IR_FUNC_OPEN) gen_call_open(f, inst);
         else call_extern(f, inst);
         return;
     }
     if (!f->g->funcs[func->id]) UNREACHABLE("a call of %s, which has no body", func->name);
-    vec_push(&args, f->context);
-    for (uint32_t k = 0; k < func->nparams; k++) push_arg(f, inst, k, &args);
-    uint32_t first = args.len;
-    for (uint32_t i = 0; i < func->nresults; i++) {
-        vec_push(&args, result_memory(f, inst, i));
-        gen_no_place(f, func, i, vec_last(&args));
-    }
-    bool enters = (func->flags & IR_FUNC_LIBRARY) && !(f->ir->flags & IR_FUNC_LIBRARY);
-    LLVMValueRef status = LLVMBuildCall2(e->b, f->g->func_types[func->id], f->g->funcs[func->id],
-                                         args.at, args.len, "");
-    check_status(f, status, enters ? gen_site(f->g, f->ir, inst->pos) : NULL);
-    for (uint32_t i = 0; i < func->nresults; i++) {
-        Val val = gen_load_result(f, func->results[i], args.at[first + i]);
-        const Dest *dest = &f->dests[inst->results[i]->id];
-        if (mem_is_small(func->results[i])) {
-            val.slot = val.at != dest->at;
-            if (!val.slot) val.depth = dest->depth;
-        }
-        gen_set(f, inst->results[i], val);
-    }
-    vec_free(&args);
+    Val *args = ARENA_ARRAY(f->g->plan->arena, Val, func->nparams + 1);
+    LLVMValueRef *memory = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, func->nresults + 1);
+    const DeviceKernel *kernel = device_launched(f, inst);
+    call_open(f, inst, args, memory);
+    if (kernel) launch_call(f, inst, kernel, args, memory);
+    else call_make(f, inst, args, memory);
+    call_close(f, inst, memory);
 }

@@ -19,7 +19,8 @@ bool device_launches(const Gen *g, const IrFunc *func) {
 
 static bool launches_inside(const Gen *g, const IrInst *inst) {
     if (map_hasp(&g->device->kernels, inst)) return true;
-    if (inst->op == IR_CALL) return device_launches(g, inst->func);
+    if (inst->op == IR_CALL)
+        return device_launches(g, inst->func) || map_hasp(&g->device->launches, inst->func);
     /* What a tape holds may be on the device, and is asked for one by one. */
     for (uint32_t i = 0; inst->op == IR_TAPE_POP && i < inst->nresults; i++)
         if (inst->results[i]->type->kind == IR_T_ARRAY) return true;
@@ -206,6 +207,7 @@ bool device_before(Fn *f, const IrInst *inst) {
     Touched t = {f, inst};
     if (!f->device || (touches_nothing(inst) && inst->op != IR_CALL)) return false;
     bool launches = launches_inside(f->g, inst);
+    if (device_launched(f, inst)) return false;
     for (uint32_t k = 0; k < inst->noperands; k++) {
         IrValue *value = ir_resolve(inst->operands[k]);
         /* Accumulators and arrays of a tape come to a function without a block. */
@@ -221,24 +223,19 @@ bool device_before(Fn *f, const IrInst *inst) {
 
 /* ---- launches ---- */
 
-typedef struct Args {
-    Fn *f;
-    VEC(LLVMValueRef) fields; /* four for each */
-} Args;
-
-static void push(Args *args, AdlGpuArgKind kind, LLVMValueRef word, LLVMValueRef block,
+static void push(LaunchArgs *args, int kind, LLVMValueRef word, LLVMValueRef block,
                  LLVMValueRef bytes) {
-    vec_push(&args->fields, gen_int(args->f->e, (int64_t)kind));
+    vec_push(&args->fields, gen_int(args->f->e, kind));
     vec_push(&args->fields, word);
     vec_push(&args->fields, block);
     vec_push(&args->fields, bytes);
 }
 
-static void push_scalar(Args *args, LLVMValueRef word) {
+void launch_pass_scalar(LaunchArgs *args, LLVMValueRef word) {
     push(args, ADL_GPU_SCALAR, word, emit_null(args->f->e), gen_int(args->f->e, 0));
 }
 
-static void push_memory(Args *args, AdlGpuArgKind kind, const Val *val, IrType type) {
+void launch_pass_memory(LaunchArgs *args, int kind, const Val *val, IrType type) {
     Fn *f = args->f;
     LLVMValueRef bytes =
         emit_size_mul(f->e, gen_count(f, val, type), gen_int(f->e, ir_scalar_bytes(type->scalar)));
@@ -246,22 +243,11 @@ static void push_memory(Args *args, AdlGpuArgKind kind, const Val *val, IrType t
     push(args, kind, val->at, block, bytes);
 }
 
-static void push_capture(Args *args, const IrValue *value) {
-    Fn *f = args->f;
-    IrType type = value->type;
-    if (type->kind == IR_T_STR || (value->def && value->def->op == IR_CONST)) return;
-    const Val *val = gen_val(f, value);
-    if (type->kind == IR_T_SCALAR) {
-        push_scalar(args, emit_to_memory(f->e, type->scalar, val->at));
-        return;
-    }
-    push_memory(args, type->kind == IR_T_ACC ? ADL_GPU_UPDATE : ADL_GPU_READ, val, type);
-    for (uint32_t k = 0; k < type->rank; k++)
-        if (type->dims[k] < 0) push_scalar(args, val->dims[k]);
+int32_t launch_passed(const LaunchArgs *args) {
+    return (int32_t)args->fields.len / 4;
 }
 
-/* The arguments in memory. */
-static LLVMValueRef store_args(const Args *args) {
+LLVMValueRef launch_args(LaunchArgs *args) {
     Fn *f = args->f;
     Emit *e = f->e;
     uint32_t n = args->fields.len;
@@ -270,15 +256,30 @@ static LLVMValueRef store_args(const Args *args) {
         LLVMValueRef at = emit_offset(e, memory, 8 * (int64_t)i);
         LLVMSetAlignment(LLVMBuildStore(e->b, args->fields.at[i], at), 8);
     }
+    vec_free(&args->fields);
     return memory;
 }
 
-static LLVMValueRef module_table(Gen *g) {
+static void push_capture(LaunchArgs *args, const IrValue *value) {
+    Fn *f = args->f;
+    IrType type = value->type;
+    if (type->kind == IR_T_STR || (value->def && value->def->op == IR_CONST)) return;
+    const Val *val = gen_val(f, value);
+    if (type->kind == IR_T_SCALAR) {
+        launch_pass_scalar(args, emit_to_memory(f->e, type->scalar, val->at));
+        return;
+    }
+    launch_pass_memory(args, type->kind == IR_T_ACC ? ADL_GPU_UPDATE : ADL_GPU_READ, val, type);
+    for (uint32_t k = 0; k < type->rank; k++)
+        if (type->dims[k] < 0) launch_pass_scalar(args, val->dims[k]);
+}
+
+LLVMValueRef device_module(Gen *g) {
     Emit *e = &g->e;
     LLVMValueRef table = LLVMGetNamedGlobal(e->module, "adl.device");
     if (table) return table;
-    LLVMTypeRef words[] = {e->ptr, e->ptr, e->i64, e->i64, e->ptr};
-    table = LLVMAddGlobal(e->module, LLVMStructTypeInContext(e->context, words, 5, false),
+    LLVMTypeRef words[] = {e->ptr, e->ptr, e->ptr, e->ptr, e->i64, e->i64, e->i64, e->ptr};
+    table = LLVMAddGlobal(e->module, LLVMStructTypeInContext(e->context, words, 8, false),
                           "adl.device");
     LLVMSetLinkage(table, LLVMInternalLinkage);
     return table;
@@ -300,25 +301,25 @@ static Launch open_launch(Fn *f, const DeviceKernel *kernel, const Out *outs,
                           const LaunchedProduct *product) {
     Emit *e = f->e;
     const IrInst *inst = kernel->inst;
-    Args args = {.f = f};
+    LaunchArgs args = {.f = f};
     Touched t = {f, inst};
     Launch launch = {.device = gen_block(f, "device"), .done = gen_block(f, "launched")};
     for (uint32_t i = 0; i < kernel->ncaptures; i++) push_capture(&args, kernel->captures[i]);
     for (uint32_t r = 0; r < inst->nresults; r++) {
-        push_memory(&args, outs[r].part ? ADL_GPU_PART : ADL_GPU_WRITE, &outs[r].val, outs[r].type);
-        for (uint32_t k = 0; k < outs[r].nto; k++) push_scalar(&args, outs[r].to[k]);
+        launch_pass_memory(&args, outs[r].part ? ADL_GPU_PART : ADL_GPU_WRITE, &outs[r].val,
+                           outs[r].type);
+        for (uint32_t k = 0; k < outs[r].nto; k++) launch_pass_scalar(&args, outs[r].to[k]);
     }
     LLVMValueRef call[] = {f->context,
                            gen_site(f->g, f->ir, inst->pos),
-                           module_table(f->g),
+                           device_module(f->g),
                            emit_int32(e, (int32_t)kernel->number),
                            extents[0],
                            extents[1],
                            extents[2],
                            work,
-                           emit_int32(e, (int32_t)args.fields.len / 4),
-                           store_args(&args)};
-    vec_free(&args.fields);
+                           emit_int32(e, launch_passed(&args)),
+                           launch_args(&args)};
     if (product) {
         LLVMValueRef how[] = {call[0],    call[1],    call[2],    call[3], product->how,
                               product->m, product->n, product->k, call[8], call[9]};
@@ -444,24 +445,38 @@ static LLVMValueRef image(Gen *g, AdlGpuKind kind, int32_t sm, const char *bytes
     return LLVMConstStructInContext(e->context, fields, 4, false);
 }
 
+typedef VEC(LLVMValueRef) Rows;
+
+static LLVMValueRef table(Gen *g, const Rows *rows, const char *name) {
+    if (!rows->len) return emit_null(&g->e);
+    LLVMTypeRef row = LLVMTypeOf(rows->at[0]);
+    return gen_constant(g, LLVMConstArray2(row, rows->at, rows->len), name);
+}
+
 void device_tables(Gen *g) {
     Emit *e = &g->e;
     const DeviceCode *code = g->device;
     if (!code || !code->list.len) return;
-    VEC(LLVMValueRef) checks = {0}, images = {0};
-    for (uint32_t i = 0; i < code->list.len; i++)
-        vec_push(&checks, LLVMConstInt(e->i8, code->list.at[i]->checks, false));
+    Rows names = {0}, checks = {0}, images = {0}, sites = {0};
+    for (uint32_t i = 0; i < code->list.len; i++) {
+        const DeviceKernel *kernel = code->list.at[i];
+        vec_push(&names, gen_text(g, kernel->name, strlen(kernel->name)));
+        vec_push(&checks, LLVMConstInt(e->i8, kernel->checks, false));
+    }
     vec_push(&images, image(g, ADL_GPU_PTX, 75, code->ptx.text, code->ptx.len));
     for (uint32_t i = 0; i < code->images.len; i++) {
         const DeviceImage *made = &code->images.at[i];
         vec_push(&images, image(g, ADL_GPU_CUBIN, made->sm, made->code.text, made->code.len));
     }
-    LLVMTypeRef row = LLVMTypeOf(images.at[0]);
-    LLVMValueRef fields[] = {
-        gen_constant(g, LLVMConstArray2(row, images.at, images.len), "images"),
-        gen_constant(g, LLVMConstArray2(e->i8, checks.at, checks.len), "checks"),
-        gen_int(e, images.len), gen_int(e, checks.len), emit_null(e)};
-    LLVMSetInitializer(module_table(g), LLVMConstStructInContext(e->context, fields, 5, false));
+    for (uint32_t i = 0; i < code->sites.len; i++)
+        vec_push(&sites, gen_site_value(g, code->sites.at[i].name, code->sites.at[i].pos));
+    LLVMValueRef fields[] = {table(g, &images, "images"), table(g, &names, "names"),
+                             table(g, &checks, "checks"), table(g, &sites, "sites"),
+                             gen_int(e, images.len),      gen_int(e, checks.len),
+                             gen_int(e, sites.len),       emit_null(e)};
+    LLVMSetInitializer(device_module(g), LLVMConstStructInContext(e->context, fields, 8, false));
+    vec_free(&names);
     vec_free(&checks);
     vec_free(&images);
+    vec_free(&sites);
 }

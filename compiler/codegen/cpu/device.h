@@ -19,6 +19,20 @@ void device_ask(Fn *f, const Val *val, bool write);
 LLVMValueRef device_status(Fn *f, const Val *val, bool write);
 /* COUNT elements of SCALAR, all that FROM has, to TO, which is new: where they are. */
 void device_copy(Fn *f, IrScalar scalar, const Val *to, const Val *from, LLVMValueRef count);
+/* The arguments of a launch. */
+typedef struct LaunchArgs {
+    Fn *f;
+    VEC(LLVMValueRef) fields; /* four for each */
+} LaunchArgs;
+void launch_pass_scalar(LaunchArgs *args, LLVMValueRef word);
+/* VAL's elements; KIND: an AdlGpuArgKind. */
+void launch_pass_memory(LaunchArgs *args, int kind, const Val *val, IrType type);
+int32_t launch_passed(const LaunchArgs *args);
+/* They in memory; ARGS is gone then. */
+LLVMValueRef launch_args(LaunchArgs *args);
+/* The module's device code. */
+LLVMValueRef device_module(Gen *g);
+
 /* Two ways to the same results. */
 typedef struct Launch {
     LLVMBasicBlockRef device, done, from_cpu;
@@ -50,6 +64,14 @@ void launch_close(Fn *f, Launch *launch, uint32_t n, LLVMValueRef *here, LLVMVal
    the CPU. */
 void launch_build(Fn *f, const DeviceKernel *kernel, const Val *outs, const Sink *sink,
                   void (*otherwise)(Fn *f, void *data), void *data);
+/* ---- launch.c ---- */
+/* The kernel of what CALL launches; NULL: it runs on the CPU. */
+const DeviceKernel *device_launched(const Fn *f, const IrInst *call);
+/* The call between call_open and call_close, on the device or on the CPU. */
+void launch_call(Fn *f, const IrInst *call, const DeviceKernel *kernel, Val *args,
+                 LLVMValueRef *memory);
+
+/* ---- device.c ---- */
 /* The constants of the module. */
 void device_tables(Gen *g);
 

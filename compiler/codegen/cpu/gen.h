@@ -97,7 +97,8 @@ LLVMValueRef gen_constant(Gen *g, LLVMValueRef value,
                           const char *name); /* a global that holds VALUE */
 /* Leaves the function with the context's error, told at the instruction at hand, if P is null. */
 void gen_check_memory(Fn *f, LLVMValueRef p);
-LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos); /* a constant AdlSite */
+LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos);         /* a constant AdlSite */
+LLVMValueRef gen_site_value(Gen *g, const char *function, Pos pos); /* what is in it */
 /* Calls the runtime's function NAME of calls.def; the context is not added. */
 LLVMValueRef gen_runtime(Gen *g, const char *name, LLVMValueRef *args, unsigned n);
 bool gen_runtime_known(const char *name);
@@ -130,6 +131,11 @@ void gen_no_place(Fn *f, const IrFunc *func, uint32_t result, LLVMValueRef memor
 void gen_if(Fn *f, const IrInst *inst);
 void gen_loop(Fn *f, const IrInst *inst);
 void gen_call(Fn *f, const IrInst *inst);
+/* A call of a function with a body in three steps.  Its arguments, of which those that the callee
+   owns are handed over, and memory for its results; the call; its results from that memory. */
+void call_open(Fn *f, const IrInst *call, Val *args, LLVMValueRef *memory);
+void call_make(Fn *f, const IrInst *call, const Val *args, LLVMValueRef const *memory);
+void call_close(Fn *f, const IrInst *call, LLVMValueRef const *memory);
 /* Leaves the function if STATUS is not 0. */
 void gen_check_status(Fn *f, LLVMValueRef status);
 /* Leaves the function with CODE; what follows is unreachable. */

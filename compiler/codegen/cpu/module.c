@@ -43,25 +43,28 @@ LLVMValueRef gen_text(Gen *g, const char *text, size_t len) {
     return known;
 }
 
-LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos) {
-    uint64_t key = hash_mix(func->id, pos);
-    LLVMValueRef known = map_get(&g->sites, key);
-    if (known) return known;
-    if (!pos) pos = func->pos;
+LLVMValueRef gen_site_value(Gen *g, const char *name, Pos pos) {
     const SourceFile *file = pos && g->ir->sources ? sources_file(g->ir->sources, pos) : NULL;
     uint32_t line = 0, column = 0;
     if (file) source_line_col(file, pos, &line, &column);
-    const IrFunc *named = func;
-    while (named->deriv.mode != IR_DERIV_NONE && named->deriv.base) named = named->deriv.base;
     bool library = file && file->library;
     LLVMValueRef fields[] = {file ? gen_text(g, file->display, strlen(file->display))
                                   : emit_null(&g->e),
-                             gen_text(g, named->name, strlen(named->name)),
+                             gen_text(g, name, strlen(name)),
                              emit_int32(&g->e, (int32_t)line),
                              emit_int32(&g->e, (int32_t)column),
                              emit_int32(&g->e, library),
                              emit_int32(&g->e, 0)};
-    known = gen_constant(g, LLVMConstStructInContext(g->e.context, fields, 6, false), "site");
+    return LLVMConstStructInContext(g->e.context, fields, 6, false);
+}
+
+LLVMValueRef gen_site(Gen *g, const IrFunc *func, Pos pos) {
+    uint64_t key = hash_mix(func->id, pos);
+    LLVMValueRef known = map_get(&g->sites, key);
+    if (known) return known;
+    const IrFunc *named = func;
+    while (named->deriv.mode != IR_DERIV_NONE && named->deriv.base) named = named->deriv.base;
+    known = gen_constant(g, gen_site_value(g, named->name, pos ? pos : func->pos), "site");
     map_set(&g->sites, key, known);
     return known;
 }

@@ -2,6 +2,7 @@
 #include "codegen/ptx/gen.h"
 
 #include "base/fatal.h"
+#include "codegen/ptx/regions.h"
 
 Val *ptx_get(Body *b, const IrValue *value) {
     return &b->vals[ir_resolve((IrValue *)value)->id];
@@ -47,8 +48,39 @@ LLVMBasicBlockRef ptx_block(Ptx *g, const char *name) {
 
 /* ---- checks ---- */
 
+/* The number of the place at hand among those whose checks may fail; a place has one. */
+static LLVMValueRef number_check(Ptx *g) {
+    DeviceCode *code = g->code;
+    DeviceSite *last = code->sites.len ? &vec_last(&code->sites) : NULL;
+    if (!last || last->pos != g->pos || last->name != g->name)
+        vec_push(&code->sites, ((DeviceSite){g->name, g->pos}));
+    return emit_int32(&g->e, (int32_t)code->sites.len);
+}
+
+static void open_trap(Ptx *g) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.b);
+    g->trap = ptx_block(g, "trap");
+    if (!g->code) return;
+    LLVMPositionBuilderAtEnd(g->e.b, g->trap);
+    g->failure = LLVMBuildPhi(g->e.b, g->e.i32, "");
+    LLVMPositionBuilderAtEnd(g->e.b, here);
+}
+
+void ptx_finish_checks(Ptx *g) {
+    Emit *e = &g->e;
+    if (!g->trap) return;
+    LLVMPositionBuilderAtEnd(e->b, g->trap);
+    LLVMBuildStore(e->b, g->failure, LLVMGetParam(g->entry, 0));
+    LLVMBuildRetVoid(e->b);
+}
+
 void ptx_check(Ptx *g, LLVMValueRef holds) {
-    if (!g->trap) g->trap = ptx_block(g, "trap");
+    if (!g->trap) open_trap(g);
+    if (g->code) {
+        LLVMValueRef number = number_check(g);
+        LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.b);
+        LLVMAddIncoming(g->failure, &number, &here, 1);
+    }
     LLVMBasicBlockRef good = ptx_block(g, "");
     LLVMBuildCondBr(g->e.b, holds, good, g->trap);
     LLVMPositionBuilderAtEnd(g->e.b, good);

@@ -12,10 +12,14 @@ LLVMValueRef ptx_special(Ptx *g, const char *what, char axis) {
     return LLVMBuildZExt(g->e.b, emit_intrinsic(&g->e, name, NULL, NULL, 0), g->e.i64, "");
 }
 
+LLVMValueRef ptx_own_block(Ptx *g, char axis) {
+    LLVMValueRef first = g->first[axis - 'x'], block = ptx_special(g, "ctaid", axis);
+    return first ? emit_size_add(&g->e, first, block) : block;
+}
+
 LLVMValueRef ptx_own_index(Ptx *g, char axis) {
     Emit *e = &g->e;
-    LLVMValueRef before =
-        emit_size_mul(e, ptx_special(g, "ctaid", axis), ptx_special(g, "ntid", axis));
+    LLVMValueRef before = emit_size_mul(e, ptx_own_block(g, axis), ptx_special(g, "ntid", axis));
     return emit_size_add(e, before, ptx_special(g, "tid", axis));
 }
 
@@ -189,7 +193,13 @@ void ptx_acc_add(Body *b, const IrInst *inst) {
 }
 
 static void gen_own_index(Body *b, const IrInst *inst) {
-    ptx_set_scalar(b, inst->results[0], ptx_own_index(b->g, axis_of(inst)));
+    LLVMValueRef first = ptx_scalar(b, inst->operands[1]);
+    LLVMValueRef own = ptx_own_index(b->g, axis_of(inst));
+    ptx_set_scalar(b, inst->results[0], LLVMBuildAdd(b->g->e.b, first, own, ""));
+}
+
+static void gen_own_block(Body *b, const IrInst *inst) {
+    ptx_set_scalar(b, inst->results[0], ptx_own_block(b->g, axis_of(inst)));
 }
 
 void ptx_runtime(Body *b, const IrInst *inst) {
@@ -198,7 +208,7 @@ void ptx_runtime(Body *b, const IrInst *inst) {
         void (*run)(Body *, const IrInst *);
     } rows[] = {
         {"adl__device_local", "tid", NULL},
-        {"adl__device_block", "ctaid", NULL},
+        {"adl__device_block", NULL, gen_own_block},
         {"adl__device_index", NULL, gen_own_index},
         {"adl__device_size", "ntid", NULL},
         {"adl__device_barrier", NULL, gen_barrier},

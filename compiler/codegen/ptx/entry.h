@@ -23,6 +23,16 @@ typedef struct Entry {
     LLVMValueRef *outs;
 } Entry;
 
+/* ---- region.c ---- */
+/* Makes KERNEL's entry with GEN, which may refuse; then it is one of the program's kernels.  What
+   became of WHAT is told as a remark. */
+bool device_try(Ptx *g, DeviceKernel *kernel, Pos pos, const char *what,
+                void (*gen)(Ptx *g, void *data), void *data);
+
+/* ---- launch.c ---- */
+/* The kernels of what the program launches. */
+void launch_entries(DeviceCode *code, Ptx *g, Arena *arena);
+
 /* ---- reduce.c ---- */
 /* The body of the entry of a REDUCE. */
 void entry_reduce(Entry *x);

@@ -55,8 +55,12 @@ typedef struct Ptx {
     LLVMTargetMachineRef target;
     LLVMValueRef entry;
     uint32_t rank;           /* indices of the kernel */
+    LLVMValueRef first[3];   /* of a launch: the block along x, y, z that the grid begins with */
     const IrRegion *region;  /* of a program's loop: its parameters are the indices */
     LLVMBasicBlockRef trap;  /* where failed checks go; NULL until needed */
+    LLVMValueRef failure;    /* of a program's kernels, there: the number of the check */
+    struct DeviceCode *code; /* of a program */
+    const char *name;        /* of its kernel at hand */
     Scope *scope, kernel;    /* at hand, and the outermost */
     VEC(LLVMValueRef) tapes; /* of the entry */
     const char *missing;     /* a function of libdevice that is called */
@@ -174,6 +178,7 @@ void ptx_tape_free(Ptx *g, LLVMValueRef tape);
 /* The special register WHAT of the AXIS 'x', 'y' or 'z'; the place of the invocation in the grid.
  */
 LLVMValueRef ptx_special(Ptx *g, const char *what, char axis);
+LLVMValueRef ptx_own_block(Ptx *g, char axis);
 LLVMValueRef ptx_own_index(Ptx *g, char axis);
 void ptx_runtime(Body *b, const IrInst *inst);
 void ptx_with_acc(Body *b, const IrInst *inst);
@@ -181,9 +186,13 @@ void ptx_acc_add(Body *b, const IrInst *inst);
 /* Adds V, of a SCALAR, to the cell AT, to which others add unless ALONE. */
 void ptx_add_to(Ptx *g, LLVMValueRef at, IrScalar scalar, LLVMValueRef v, bool alone);
 
+enum { PTX_LARGEST_BLOCK = 1024 };
+
 /* ---- module.c ---- */
 /* Makes FN an entry for blocks of at most LIMIT invocations. */
 void ptx_make_entry(Ptx *g, LLVMValueRef fn, int limit);
+/* A failed check sets the word that the runtime looks at, the entry's first parameter. */
+void ptx_finish_checks(Ptx *g);
 /* Marks parameter PARAM of the entry with the attribute NAME. */
 void ptx_mark(const Ptx *g, unsigned param, const char *name);
 /* Opens a generator with a new module; closes it. */

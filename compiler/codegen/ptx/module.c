@@ -19,7 +19,7 @@
 #include "base/fatal.h"
 #include "ir/export.h"
 
-enum { PTX_KERNEL = 71, LARGEST_BLOCK = 1024 };
+enum { PTX_KERNEL = 71 };
 
 void ptx_refuse(Ptx *g, const char *format, ...) {
     if (*g->error) return;
@@ -194,7 +194,7 @@ static void gen_entry(Ptx *g, const IrExport *export) {
     g->trap = NULL;
     g->entry =
         LLVMAddFunction(e->module, export->name, LLVMFunctionType(e->none, types, count, false));
-    ptx_make_entry(g, g->entry, LARGEST_BLOCK);
+    ptx_make_entry(g, g->entry, PTX_LARGEST_BLOCK);
     LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->context, g->entry, ""));
     Val *args = ARENA_ARRAY(g->arena, Val, func->nparams + 1);
     Val *results = ARENA_ARRAY(g->arena, Val, func->nresults + 1);

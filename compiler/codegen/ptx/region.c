@@ -3,7 +3,6 @@
    along z. */
 #include "codegen/ptx/regions.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,15 +202,6 @@ static void store_results(Entry *x, const Axis *axes) {
     ptx_scope_close(g);
 }
 
-/* A failed check sets the word that the runtime looks at. */
-static void finish_checks(Ptx *g) {
-    Emit *e = &g->e;
-    if (!g->trap) return;
-    LLVMPositionBuilderAtEnd(e->b, g->trap);
-    LLVMBuildStore(e->b, emit_int32(e, 1), LLVMGetParam(g->entry, 0));
-    LLVMBuildRetVoid(e->b);
-}
-
 static void entry_map(Entry *x) {
     Ptx *g = x->g;
     Axis axes[3];
@@ -225,13 +215,12 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
     Emit *e = &g->e;
     const IrInst *inst = kernel->inst;
     const IrFunc *func = inst->parent->func;
-    char name[32];
-    snprintf(name, sizeof name, "adl_region_%u", kernel->number);
     g->pos = inst->pos;
+    g->name = func->name;
     g->trap = NULL;
     g->rank = (uint32_t)inst->imm;
     g->region = inst->nregions ? inst->regions[0] : NULL;
-    g->entry = LLVMAddFunction(e->module, name, entry_type(g, kernel));
+    g->entry = LLVMAddFunction(e->module, kernel->name, entry_type(g, kernel));
     ptx_make_entry(g, g->entry, REGION_BLOCK);
     LLVMPositionBuilderAtEnd(e->b, ptx_block(g, ""));
     Entry x = {g,
@@ -247,7 +236,7 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
     ptx_leave(g);
     LLVMBuildRetVoid(e->b);
     kernel->checks = g->trap != NULL;
-    finish_checks(g);
+    ptx_finish_checks(g);
 }
 
 /* ---- all regions ---- */
@@ -264,19 +253,43 @@ static void refuse_what_cannot_be(Ptx *g, const DeviceKernel *kernel) {
     if (inst->nregions) ir_walk(inst->regions[0], look_at_types, g);
 }
 
-static bool try_region(Ptx *g, DeviceKernel *kernel, bool shared) {
+typedef struct Region {
+    DeviceKernel *kernel;
+    bool shared; /* a result may lie in the memory of what is read */
+} Region;
+
+static void gen_region(Ptx *g, void *data) {
+    const Region *region = data;
+    refuse_what_cannot_be(g, region->kernel);
+    if (!*g->error) gen_region_entry(g, region->kernel, region->shared);
+}
+
+bool device_try(Ptx *g, DeviceKernel *kernel, Pos pos, const char *what,
+                void (*gen)(Ptx *g, void *data), void *data) {
+    StrBuf text = {0};
+    const char *missing = g->missing;
     g->entry = NULL;
     g->missing = NULL;
     g->scope = NULL;
     g->tapes.len = 0;
-    refuse_what_cannot_be(g, kernel);
-    if (!*g->error) gen_region_entry(g, kernel, shared);
+    gen(g, data);
     if (g->missing && !g->options->libdevice)
         ptx_refuse(g, "`%s`, which needs libdevice of the CUDA Toolkit", g->missing);
-    if (!*g->error) return true;
-    LLVMClearInsertionPosition(g->e.b);
-    if (g->entry) LLVMDeleteFunction(g->entry);
-    return false;
+    bool good = !*g->error;
+    if (good) {
+        vec_push(&g->code->list, kernel);
+        strbuf_printf(&text, "%s can run on the device", what);
+    } else {
+        LLVMClearInsertionPosition(g->e.b);
+        if (g->entry) LLVMDeleteFunction(g->entry);
+        strbuf_printf(&text, "%s stays on the CPU: %s", what, *g->error);
+        free(*g->error);
+        *g->error = NULL;
+    }
+    if (!good || !g->missing) g->missing = missing;
+    if (g->options->remark) g->options->remark(g->options->remark_data, pos, text.text);
+    strbuf_free(&text);
+    return good;
 }
 
 /* The number of results of INST whose memory is that of something it reads. */
@@ -287,30 +300,18 @@ static bool writes_over(const MemPlan *plan, const IrInst *inst) {
     return false;
 }
 
-static void tell(const CodegenOptions *options, Pos pos, const char *text) {
-    if (options->remark) options->remark(options->remark_data, pos, text);
-}
-
 static void compile(DeviceCode *code, Ptx *g, const MemPlan *plan, const IrInst *inst,
                     Arena *arena) {
-    StrBuf text = {0};
+    const IrFunc *func = inst->parent->func;
     DeviceKernel *kernel = ARENA_NEW(arena, DeviceKernel);
+    Region region = {kernel, writes_over(plan, inst)};
+    if (map_hasp(&code->launches, func)) return; /* runs there as a whole */
     *kernel = (DeviceKernel){.inst = inst, .number = code->list.len};
+    kernel->name = arena_printf(arena, "adl_region_%u", kernel->number);
     find_captures(kernel, arena);
-    const char *missing = g->missing, *what = inst->op == IR_CONTRACT ? "product" : "loop";
-    if (try_region(g, kernel, writes_over(plan, inst))) {
+    if (device_try(g, kernel, inst->pos ? inst->pos : func->pos,
+                   inst->op == IR_CONTRACT ? "this product" : "this loop", gen_region, &region))
         map_setp(&code->kernels, inst, kernel);
-        vec_push(&code->list, kernel);
-        strbuf_printf(&text, "this %s can run on the device", what);
-        if (!g->missing) g->missing = missing;
-    } else {
-        strbuf_printf(&text, "this %s stays on the CPU: %s", what, *g->error);
-        free(*g->error);
-        *g->error = NULL;
-        g->missing = missing;
-    }
-    tell(g->options, inst->pos ? inst->pos : inst->parent->func->pos, text.text);
-    strbuf_free(&text);
 }
 
 static bool assemble_all(DeviceCode *code, const CodegenOptions *options, char **error) {
@@ -333,6 +334,8 @@ bool device_code(DeviceCode *code, const IrModule *ir, const CodegenOptions *opt
     *code = (DeviceCode){.plan = device_plan(ir, arena)};
     if (!ptx_open(&g, ir, options, error)) return false;
     g.whole = true;
+    g.code = code;
+    launch_entries(code, &g, arena);
     for (uint32_t i = 0; i < code->plan.regions.len; i++)
         compile(code, &g, plan, code->plan.regions.at[i], arena);
     bool ok = !code->list.len || (ptx_finish(&g, &code->ptx) && assemble_all(code, options, error));
@@ -344,6 +347,8 @@ void device_code_free(DeviceCode *code) {
     device_plan_free(&code->plan);
     map_free(&code->kernels);
     vec_free(&code->list);
+    vec_free(&code->sites);
+    map_free(&code->launches);
     strbuf_free(&code->ptx);
     for (uint32_t i = 0; i < code->images.len; i++) strbuf_free(&code->images.at[i].code);
     vec_free(&code->images);

@@ -16,8 +16,10 @@ enum { DEVICE_SUM_LANES = 16, DEVICE_SUM_BLOCK = 256 };
    address of each result, or of its partial results; of a BUILD with one result then the stride of
    each index in it, in elements, and where it begins. */
 typedef struct DeviceKernel {
-    const IrInst *inst;
+    const IrInst *inst;     /* NULL: of a launch, see launch.c */
+    const IrLaunch *launch; /* of a launch */
     IrValue **captures;
+    const char *name; /* of the entry */
     uint32_t ncaptures, number;
     bool checks; /* may fail */
 } DeviceKernel;
@@ -28,10 +30,18 @@ typedef struct DeviceImage {
     StrBuf code;
 } DeviceImage;
 
+/* Where a check stands that may fail. */
+typedef struct DeviceSite {
+    const char *name; /* of the function */
+    Pos pos;
+} DeviceSite;
+
 typedef struct DeviceCode {
     DevicePlan plan;
-    Map kernels; /* by instruction */
+    Map kernels;  /* by instruction */
+    Map launches; /* kernels by the function that the CPU runs in their place */
     VEC(DeviceKernel *) list;
+    VEC(DeviceSite) sites; /* a failed check sets the number of one, from 1 on */
     StrBuf ptx;
     VEC(DeviceImage) images;
 } DeviceCode;

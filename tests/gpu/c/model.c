@@ -49,6 +49,12 @@ static int is_slope(const double *dx, double k) {
     return 1;
 }
 
+static double sum(const double *a) {
+    double all = 0;
+    for (int i = 0; i < N; i++) all += a[i];
+    return all;
+}
+
 int main(int argc, char **argv) {
     adl_tape *tape = NULL;
     double value, dk;
@@ -67,6 +73,9 @@ int main(int argc, char **argv) {
     if (bump(N, x, 7)) return 5;
     for (int i = 0; i < N; i++)
         if (x[i] != (i == 7 ? 0 : i % 8 + 1)) return 6;
+    if (moved(N, 2.0, x, y, &value) || value != sum(x)) return 10;
+    for (int i = 0; i < N; i++)
+        if (y[i] != 0.5 * (i % 8 + (N - 1 - i) % 8) + (i ? 2 * x[i] : 0)) return 11;
     puts("good");
     return 0;
 }

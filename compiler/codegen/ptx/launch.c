@@ -1,0 +1,209 @@
+/* Entries of what a program launches.  Their parameters: the address of the word that a failed
+   check sets; along x, y and z the first block, since a grid need not have all; then those of the
+   function, as an array's address and open sizes each; then the address of each result that is a
+   number, which all invocations add to. */
+#include <ctype.h>
+
+#include "codegen/ptx/entry.h"
+
+enum { FIRST_PARAM = 4, MOST_ALONG_Z = 64 };
+
+/* ---- how it is launched ---- */
+
+typedef struct Sizes {
+    const IrFunc *func; /* of the CPU */
+    int64_t most;       /* invocations in a block of it */
+    bool deep;          /* more along z than a device takes */
+} Sizes;
+
+static void look_at_call(IrInst *inst, void *data) {
+    Sizes *s = data;
+    int64_t all = 1, size;
+    if (inst->op != IR_CALL || inst->func != s->func) return;
+    const IrLaunch *launch = s->func->launch;
+    for (uint32_t d = 0; d < launch->n; d++) {
+        if (!ir_const_int(inst->operands[launch->size[d]], &size)) size = PTX_LARGEST_BLOCK;
+        if (launch->n == 3 && !d && size > MOST_ALONG_Z) s->deep = true;
+        all *= size;
+    }
+    if (all > PTX_LARGEST_BLOCK) all = PTX_LARGEST_BLOCK;
+    if (all > s->most) s->most = all;
+}
+
+static Sizes find_sizes(const IrModule *ir, const IrFunc *func) {
+    Sizes s = {.func = func};
+    for (uint32_t i = 0; i < ir->funcs.len; i++)
+        if (ir->funcs.at[i]->body) ir_walk(ir->funcs.at[i]->body, look_at_call, &s);
+    return s;
+}
+
+/* ---- entries ---- */
+
+/* Is result R added up, not the last value of a parameter? */
+static bool is_added(const IrLaunch *launch, uint32_t r) {
+    return launch->memory[r] < 0;
+}
+
+/* Is parameter P written? */
+static bool is_mut(const IrLaunch *launch, uint32_t p) {
+    for (uint32_t r = 0; r < launch->func->nresults; r++)
+        if (launch->memory[r] == (int32_t)p) return true;
+    return false;
+}
+
+static LLVMTypeRef entry_type(Ptx *g, const IrLaunch *launch) {
+    Emit *e = &g->e;
+    const IrFunc *func = launch->func;
+    VEC(LLVMTypeRef) types = {0};
+    vec_push(&types, e->ptr);
+    for (int i = 1; i < FIRST_PARAM; i++) vec_push(&types, e->i64);
+    for (uint32_t p = 0; p < func->nparams; p++) {
+        IrType type = func->params[p];
+        if (type->kind == IR_T_SCALAR) {
+            vec_push(&types, emit_memory_type(e, type->scalar));
+            continue;
+        }
+        vec_push(&types, e->ptr);
+        for (uint32_t k = 0; k < type->rank; k++)
+            if (type->dims[k] < 0) vec_push(&types, e->i64);
+    }
+    for (uint32_t r = 0; r < func->nresults; r++)
+        if (is_added(launch, r)) vec_push(&types, e->ptr);
+    LLVMTypeRef type = LLVMFunctionType(e->none, types.at, types.len, false);
+    vec_free(&types);
+    return type;
+}
+
+static void refuse_what_cannot_be(Ptx *g, const IrLaunch *launch) {
+    const IrFunc *func = launch->func;
+    for (uint32_t p = 0; p < func->nparams; p++) {
+        IrTypeKind kind = func->params[p]->kind;
+        if (kind != IR_T_SCALAR && kind != IR_T_ARRAY) ptx_refuse(g, "a text or a tape");
+        if (kind == IR_T_SCALAR && is_mut(launch, p)) ptx_refuse(g, "a mut parameter, no array");
+    }
+    for (uint32_t r = 0; r < func->nresults; r++) {
+        IrType type = func->results[r];
+        if (!is_added(launch, r)) continue;
+        if (type->kind != IR_T_SCALAR)
+            ptx_refuse(g, "the derivative of an Active array (declare it Duplicated)");
+        else if (type->scalar != IR_F64 && type->scalar != IR_F32)
+            ptx_refuse(g, "a derivative that is no f32 or f64");
+    }
+}
+
+/* The entry's parameters are FUNC's, as ARGS; PLACES: the first of each. */
+static unsigned take_params(Ptx *g, const IrLaunch *launch, Val *args, unsigned *places) {
+    const IrFunc *func = launch->func;
+    unsigned at = FIRST_PARAM;
+    for (uint32_t p = 0; p < func->nparams; p++) {
+        IrType type = func->params[p];
+        LLVMValueRef open[IR_MAX_RANK], given = LLVMGetParam(g->entry, at);
+        places[p] = at++;
+        if (type->kind == IR_T_SCALAR) {
+            args[p].at = emit_from_memory(&g->e, type->scalar, given);
+            continue;
+        }
+        for (uint32_t k = 0, n = 0; k < type->rank; k++)
+            if (type->dims[k] < 0) open[n++] = LLVMGetParam(g->entry, at++);
+        args[p] = ptx_array(g, given, type, open, false);
+        if (!is_mut(launch, p)) args[p].root->kind = ROOT_CONST;
+        ptx_mark(g, places[p], "noalias");
+    }
+    return at;
+}
+
+static void give_results(Ptx *g, const IrLaunch *launch, const Val *args, const unsigned *places,
+                         const Val *results, unsigned at) {
+    const IrFunc *func = launch->func;
+    for (uint32_t p = 0; p < func->nparams; p++)
+        if (args[p].root && args[p].root->kind == ROOT_CONST) ptx_mark(g, places[p], "readonly");
+    for (uint32_t r = 0; r < func->nresults; r++) {
+        int32_t memory = launch->memory[r];
+        if (!is_added(launch, r)) {
+            if (results[r].root != args[memory].root)
+                ptx_refuse(g, "%s, which ends as another array", func->param_names[memory]);
+            continue;
+        }
+        ptx_add_to(g, LLVMGetParam(g->entry, at++), func->results[r]->scalar, results[r].at, false);
+    }
+}
+
+static void gen_launch_entry(Ptx *g, DeviceKernel *kernel, int64_t most) {
+    Emit *e = &g->e;
+    const IrLaunch *launch = kernel->launch;
+    const IrFunc *func = launch->func;
+    Val *args = ARENA_ARRAY(g->arena, Val, func->nparams + 1);
+    Val *results = ARENA_ARRAY(g->arena, Val, func->nresults + 1);
+    unsigned *places = ARENA_ARRAY(g->arena, unsigned, func->nparams + 1);
+    g->pos = func->pos;
+    g->name = launch->name;
+    g->trap = NULL;
+    g->rank = launch->n;
+    g->region = NULL;
+    g->entry = LLVMAddFunction(e->module, kernel->name, entry_type(g, launch));
+    ptx_make_entry(g, g->entry, (int)most);
+    LLVMPositionBuilderAtEnd(e->b, ptx_block(g, ""));
+    for (int i = 0; i < 3; i++) g->first[i] = LLVMGetParam(g->entry, 1 + (unsigned)i);
+    unsigned at = take_params(g, launch, args, places);
+    ptx_inline(g, NULL, func, args, results);
+    if (!*g->error) give_results(g, launch, args, places, results, at);
+    if (*g->error) return;
+    ptx_leave(g);
+    LLVMBuildRetVoid(e->b);
+    kernel->checks = g->trap != NULL;
+    ptx_finish_checks(g);
+}
+
+typedef struct Attempt {
+    DeviceKernel *kernel;
+    Sizes sizes;
+} Attempt;
+
+static void gen_launch(Ptx *g, void *data) {
+    const Attempt *a = data;
+    const IrLaunch *launch = a->kernel->launch;
+    if (!launch->func) ptx_refuse(g, "%s", launch->refused);
+    else refuse_what_cannot_be(g, launch);
+    if (a->sizes.deep)
+        ptx_refuse(g, "blocks of more than %d along the first of three indices", MOST_ALONG_Z);
+    if (!*g->error) gen_launch_entry(g, a->kernel, a->sizes.most);
+    for (int i = 0; i < 3; i++) g->first[i] = NULL;
+}
+
+/* ---- all ---- */
+
+/* For tools that list kernels: with the source's name. */
+static const char *entry_name(Arena *arena, const char *name, uint32_t number) {
+    char *text = arena_printf(arena, "adl_kernel_%s_%u", name, number);
+    for (char *at = text; *at; at++)
+        if (!isalnum((unsigned char)*at)) *at = '_';
+    return text;
+}
+
+static void compile(DeviceCode *code, Ptx *g, const IrFunc *func, Sizes sizes, Arena *arena) {
+    const char *name = func->launch->name;
+    DeviceKernel *kernel = ARENA_NEW(arena, DeviceKernel);
+    Attempt attempt = {kernel, sizes};
+    *kernel = (DeviceKernel){.launch = func->launch, .number = code->list.len};
+    kernel->name = entry_name(arena, name, kernel->number);
+    if (device_try(g, kernel, func->pos, arena_printf(arena, "the launched `%s`", name), gen_launch,
+                   &attempt))
+        map_setp(&code->launches, func, kernel);
+}
+
+void launch_entries(DeviceCode *code, Ptx *g, Arena *arena) {
+    const IrModule *ir = g->ir;
+    MemPlan *plan = g->plan;
+    if (ir->kernels) {
+        g->ir = ir->kernels;
+        g->plan = mem_plan(g->ir);
+    }
+    for (uint32_t i = 0; i < ir->funcs.len; i++) {
+        if (!ir->funcs.at[i]->launch) continue;
+        Sizes sizes = find_sizes(ir, ir->funcs.at[i]);
+        if (sizes.most) compile(code, g, ir->funcs.at[i], sizes, arena);
+    }
+    if (ir->kernels) mem_plan_free(g->plan);
+    g->ir = ir;
+    g->plan = plan;
+}
