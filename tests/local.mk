@@ -48,7 +48,7 @@ test_scripts = \
 
 # Of these, the ones that need the code generator: run again for each further LLVM.
 backend_tests = tests/unit/codegen-cases tests/unit/codegen-debug tests/unit/codegen-exports \
-  tests/unit/ptxsim-llvm tests/unit/ptx-kernels \
+  tests/unit/ptxsim-llvm tests/unit/ptx-adjoints tests/unit/ptx-kernels \
   tests/tools/adl-tests.sh tests/tools/c-tests.sh tests/tools/example-tests.sh \
   tests/tools/gpu-tests.sh tests/tools/gradcheck-tests.sh tests/tools/link-tests.sh \
   tests/tools/ptx-cases.sh

@@ -5,6 +5,7 @@
    A tape is active as a whole: all values of a chain of pushes and pops together, so that the tape
    of tangents is pushed and popped in step with it. */
 #include "ad/internal.h"
+#include "ir/shared.h"
 
 typedef struct Pass {
     Ad *ad;
@@ -120,6 +121,30 @@ static void call_edges(Pass *pass, const IrInst *inst, bool forward) {
     unite_tapes(pass, inst);
 }
 
+/* What invocations do together on a device. */
+static void shared_edges(Pass *pass, const IrInst *inst, bool forward) {
+    Bitset *set = forward ? &pass->varied : &pass->useful;
+    IrShared call = ir_shared_call(inst);
+    if (call == IR_SHARED_NONE) return;
+    for (uint32_t i = 0; i < inst->noperands && call == IR_SHARED_BARRIER; i++)
+        if (forward) spread(pass, set, inst->operands[i], inst->results[i]);
+        else spread(pass, set, inst->results[i], inst->operands[i]);
+    for (uint32_t i = 0; i < 2 && call == IR_SHARED_ADD; i++)
+        if (forward) spread(pass, set, inst->operands[i], inst->results[0]);
+        else spread(pass, set, inst->results[0], inst->operands[i]);
+}
+
+/* A shared array to which anything varied is written has a tangent from the beginning: there is one
+   array of tangents, too. */
+static void vary_roots(IrInst *inst, void *data) {
+    Pass *pass = data;
+    for (uint32_t r = 0; r < inst->nresults; r++) {
+        if (!bitset_has(&pass->varied, inst->results[r]->id)) continue;
+        const IrValue *root = ir_shared_root(inst->results[r]);
+        if (root && root->def) add(pass, &pass->varied, root);
+    }
+}
+
 static void forward_inst(Pass *pass, const IrInst *inst) {
     Bitset *set = &pass->varied;
     if (inst->nregions) {
@@ -127,8 +152,8 @@ static void forward_inst(Pass *pass, const IrInst *inst) {
         return;
     }
     switch ((int)inst->op) {
-    case IR_RUNTIME:
     case IR_STOP: return;
+    case IR_RUNTIME: shared_edges(pass, inst, true); break;
     case IR_CALL: call_edges(pass, inst, true); break;
     case IR_ACC_ADD:
         spread(pass, set, inst->operands[inst->noperands - 1], inst->operands[0]);
@@ -152,8 +177,8 @@ static void backward_inst(Pass *pass, const IrInst *inst) {
         return;
     }
     switch ((int)inst->op) {
-    case IR_RUNTIME:
     case IR_STOP: return;
+    case IR_RUNTIME: shared_edges(pass, inst, false); break;
     case IR_CALL: call_edges(pass, inst, false); break;
     case IR_ACC_ADD:
         spread(pass, set, inst->operands[0], inst->operands[inst->noperands - 1]);
@@ -177,6 +202,12 @@ static void forward_region(Pass *pass, const IrRegion *region) {
         for (uint32_t r = 0; r < inst->nregions; r++) forward_region(pass, inst->regions[r]);
         forward_inst(pass, inst);
     }
+}
+
+/* All that depends on what varies by now. */
+static void forward_all(Pass *pass, const IrFunc *func) {
+    forward_region(pass, func->body);
+    if (func->module->device) ir_walk(func->body, vary_roots, pass);
 }
 
 static void backward_region(Pass *pass, const IrRegion *region) {
@@ -207,7 +238,7 @@ void ad_activity(Ad *ad, const IrFunc *base, const uint8_t *in_active, const uin
         if (out_active[i]) add_end(&pass, &pass.useful, yield->operands[i]);
     do {
         pass.changed = false;
-        forward_region(&pass, base->body);
+        forward_all(&pass, base);
         backward_region(&pass, base->body);
     } while (pass.changed);
     for (uint32_t w = 0; w < pass.varied.nwords && w < pass.useful.nwords; w++)
@@ -223,7 +254,7 @@ void ad_varied(Ad *ad, const IrFunc *base, uint32_t param, Bitset *varied) {
     add(&pass, &pass.varied, base->body->params[param]);
     do {
         pass.changed = false;
-        forward_region(&pass, base->body);
+        forward_all(&pass, base);
     } while (pass.changed);
     *varied = pass.varied;
     bitset_free(&pass.useful);

@@ -116,6 +116,8 @@ typedef struct Mixed {
     Map inputs;     /* instruction with regions to what they take from outside (needs.c) */
     Map kept;       /* value of a map's body to the map's result that has it, by index (keep.c) */
     Map has_linear; /* instructions that are, or contain, something linear (transposing only) */
+    Bitset
+        changed; /* of a kernel: shared arrays that it changes, by their roots (transposing only) */
     uint32_t options;
     bool transposed; /* made to be transposed, not as a JVP */
 } Mixed;
@@ -140,6 +142,10 @@ static inline bool is_zero(const Mixed *mixed, const IrValue *value) {
 static inline bool has_linear(const Mixed *mixed, const IrInst *inst) {
     return map_hasp(&mixed->has_linear, inst);
 }
+/* Is VALUE an array of several invocations' that the function changes; does INST have to do with
+   one, so that it cannot run again (shared.c)? */
+bool ad_is_shared(const Mixed *mixed, const IrValue *value);
+bool ad_reads_shared(const Mixed *mixed, const IrInst *inst);
 /* The dimensions of a linear array; instructions for them may be put behind the primal ones. */
 const Dim *mixed_dims(Mixed *mixed, IrValue *linear);
 /* Is SIZE that of dimension K of LINEAR? */
@@ -260,6 +266,7 @@ typedef struct Transposer {
     IrValue *tape;          /* the tape that is threaded through a SPLIT scope, else NULL */
     uint32_t guards;        /* conditions round what is being transposed (transpose_guarded) */
     uint32_t options;
+    bool is_kernel; /* what each invocation on a device runs */
 } Transposer;
 
 /* How a region is emitted.  EFFECTS: as the program's own (else: again, without them).  TAPE: what
@@ -293,6 +300,13 @@ Ct ct_take(Transposer *t, IrValue *linear);
 /* A cotangent that counts WHEN was added to the accumulator of LINEAR, at N subscripts, values of
    the mixed function: notes whether each place is met. */
 void ct_added(Transposer *t, IrValue *linear, uint32_t n, IrValue *const *at, When when);
+/* Makes the cotangents of the arrays that a block shares, before BODY is transposed (shared.c). */
+void ct_open_shared(Transposer *t, const IrRegion *body);
+/* Is the cotangent of LINEAR an array to which other invocations may add at once?  Adds VALUE to
+   its part at the N subscripts AT. */
+bool ct_is_shared(const Transposer *t, const IrValue *linear);
+void ct_add_shared(Transposer *t, const IrValue *linear, uint32_t n, IrValue *const *at,
+                   IrValue *value, When when);
 /* Its value, with zeros where there is none. */
 IrValue *ct_value(Transposer *t, IrValue *linear);
 IrValue *zeros_of(Transposer *t, IrValue *linear);
@@ -328,6 +342,7 @@ void transpose_call(Transposer *t, IrInst *inst);
 void transpose_rule(Transposer *t, IrInst *inst, const MixedCall *info); /* rule.c */
 void transpose_parallel(Transposer *t, IrInst *inst);                    /* BUILD, REDUCE */
 void transpose_with_acc(Transposer *t, IrInst *inst);
+void transpose_shared(Transposer *t, IrInst *inst); /* shared.c */
 
 void ad_make_grad(Ad *ad, const AdRequest *request, Mixed *mixed);
 void ad_make_pair(Ad *ad, const AdRequest *request, Mixed *mixed);

@@ -156,7 +156,8 @@ void ad_keep(Mixed *mixed, IrInst *map, const Scope *around) {
     if (map->op != IR_BUILD) return;
     if (map->imm > 0) keep_given(mixed, map);
     for (const IrInst *inst = map->regions[0]->first; inst; inst = inst->next) {
-        bool asks = inst->op == IR_RUNTIME && ad_asks_world(mixed->ad, inst);
+        bool asks = (inst->op == IR_RUNTIME && ad_asks_world(mixed->ad, inst)) ||
+                    (!inst->nregions && ad_reads_shared(mixed, inst));
         if (asks || (around->kind != SCOPE_SPLIT && can_be_dear(mixed, inst)))
             keep_results(mixed, map, inst, around->kind != SCOPE_LITE);
     }

@@ -324,6 +324,8 @@ void linearise_inst(Lin *l, IrInst *inst) {
         copy_primal(l, inst);
     } else if (inst->op == IR_CALL) {
         linearise_call(l, inst);
+    } else if (inst->op == IR_RUNTIME) {
+        linearise_shared(l, inst);
     } else if (is_scalar_op(inst->op)) {
         copy_or_zero(l, inst);
         linearise_scalar(l, inst);
@@ -469,6 +471,7 @@ Mixed *ad_linearise(Ad *ad, const AdRequest *request, IrFunc *func, bool transpo
 void mixed_free(Mixed *mixed) {
     bitset_free(&mixed->linear);
     bitset_free(&mixed->zero);
+    bitset_free(&mixed->changed);
     map_free(&mixed->partners);
     map_free(&mixed->calls);
     map_free(&mixed->dims);

@@ -42,6 +42,7 @@ void linearise_scalar(Lin *l, IrInst *inst);
 void linearise_array(Lin *l, IrInst *inst);
 void linearise_control(Lin *l, IrInst *inst);
 void linearise_reduce(Lin *l, IrInst *inst);
+void linearise_shared(Lin *l, IrInst *inst);
 
 static inline IrValue *primal_of(const Lin *l, const IrValue *value) {
     return map_getp(&l->primal, value);

@@ -1,7 +1,6 @@
 /* GRAD, and FORWARD with REVERSE, from a mixed function: the frame of the two sweeps. */
 #include "ad/internal.h"
-
-#include <string.h>
+#include "ir/shared.h"
 
 typedef struct Frame {
     const AdRequest *request;
@@ -21,6 +20,7 @@ static void begin(Frame *frame, Ad *ad, const AdRequest *request, Mixed *mixed, 
     t->forward = ARENA_ARRAY(ad->arena, IrValue *, n);
     t->now = ARENA_ARRAY(ad->arena, IrValue *, n);
     t->ct = ARENA_ARRAY(ad->arena, Ct, n);
+    t->is_kernel = ir_is_kernel(request->base);
 }
 
 static void end(Frame *frame) {
@@ -61,6 +61,7 @@ static uint32_t reverse_sweep(Frame *frame, IrValue *const *seeds, IrValue **val
         if (seed->type->kind == IR_T_TAPE) when = (When){.present = ct_tape_present(t, seed)};
         ct_add(t, yield->operands[i], seed, when);
     }
+    ct_open_shared(t, mixed->body);
     reverse_region(t, mixed->body);
     for (uint32_t i = base->nparams; i < mixed->nparams; i++)
         values[n++] = ct_value(t, mixed->body->params[i]);
@@ -124,18 +125,6 @@ static uint32_t reverse_shared(Frame *frame, IrValue *const *seeds, IrValue **va
     return n;
 }
 
-static void look_for_place(IrInst *inst, void *data) {
-    static const char place[] = "adl__device_index";
-    if (inst->op == IR_RUNTIME && strcmp(inst->text, place) == 0) *(bool *)data = true;
-}
-
-/* Is FUNC what each invocation of a kernel runs, not what one of them calls? */
-static bool is_kernel(const IrFunc *func) {
-    bool found = false;
-    if (func->module->device) ir_walk(func->body, look_for_place, &found);
-    return found;
-}
-
 /* ---- functions ---- */
 
 void ad_make_grad(Ad *ad, const AdRequest *request, Mixed *mixed) {
@@ -149,10 +138,9 @@ void ad_make_grad(Ad *ad, const AdRequest *request, Mixed *mixed) {
         uint32_t n = forward_sweep(&frame, func, values);
         for (uint32_t i = 0; i < mixed->func->nvalues; i++) t->now[i] = t->forward[i];
         IrValue *const *seeds = func->body->params + base->nparams;
-        bool kernel = is_kernel(base);
-        if (kernel) func->flags |= IR_FUNC_INLINE;
-        n += kernel ? reverse_shared(&frame, seeds, values + n)
-                    : reverse_sweep(&frame, seeds, values + n);
+        if (t->is_kernel) func->flags |= IR_FUNC_INLINE;
+        n += t->is_kernel ? reverse_shared(&frame, seeds, values + n)
+                          : reverse_sweep(&frame, seeds, values + n);
         irb_yield(&t->b, n, values);
     }
     end(&frame);

@@ -1,5 +1,6 @@
 /* What the parts of a mixed function need of one another, and what it costs to have it. */
 #include "ad/plan.h"
+#include "ir/shared.h"
 
 /* ---- linear and not ---- */
 
@@ -35,6 +36,7 @@ static bool survey_region(Mixed *mixed, const IrRegion *region) {
 }
 
 void ad_survey(Mixed *mixed) {
+    ir_shared_changes(mixed->func, &mixed->changed);
     survey_region(mixed, mixed->func->body);
 }
 
@@ -234,6 +236,7 @@ static int64_t repeated_cost(const Mixed *mixed, const IrInst *inst) {
 
 int64_t ad_cost_again(const Mixed *mixed, const IrInst *inst) {
     int64_t size = inst->nresults ? elements(inst->results[0]->type) : 1;
+    if (ad_reads_shared(mixed, inst)) return CUT_INFINITE;
     switch ((int)inst->op) {
     case IR_CONST:
     case IR_STRING:

@@ -95,7 +95,8 @@ static bool is_free(const Planner *p, const IrValue *value) {
 /* Only the forward sweep can give it. */
 static bool is_source(const Planner *p, const IrValue *value) {
     if (!value->def) return true;
-    if (scope_of(p, value)->kind == SCOPE_LITE) return ad_asks_world(p->ad, value->def);
+    if (scope_of(p, value)->kind == SCOPE_LITE)
+        return ad_asks_world(p->ad, value->def) || ad_reads_shared(p->mixed, value->def);
     return ad_cost_again(p->mixed, value->def) >= CUT_INFINITE;
 }
 
@@ -238,7 +239,9 @@ static void add_node(Planner *p, IrValue *value) {
     const Scope *scope = scope_of(p, value);
     uint32_t in = p->node[value->id];
     cut_edge(p->cut, in, in + 1,
-             can_save(scope) ? often(ad_cost_save(value->type), scope) : CUT_INFINITE);
+             can_save(scope) && !ad_is_shared(p->mixed, value)
+                 ? often(ad_cost_save(value->type), scope)
+                 : CUT_INFINITE);
     if (bitset_has(&p->sinks, value->id)) cut_edge(p->cut, in + 1, SINK, CUT_INFINITE);
     if (ad_kept(p->mixed, value)) inputs_of_value(p, value, edge_from, &(EdgeTo){p, in});
     else if (is_source(p, value)) cut_edge(p->cut, SOURCE, in, CUT_INFINITE);

@@ -27,6 +27,8 @@ static void transpose_index(Transposer *t, IrInst *inst, Ct ct) {
     if (sum->is_acc) {
         irb_acc_add(&t->b, sum->value, n, indices, ct.value);
         ct_added(t, x, n, inst->operands + 1, ct.when);
+    } else if (ct_is_shared(t, x)) {
+        ct_add_shared(t, x, n, indices, ct.value, ct.when);
     } else if (!sum->value) {
         ct.when.whole = false;
         *sum =
@@ -55,12 +57,12 @@ static void transpose_update(Transposer *t, IrInst *inst, Ct ct) {
 /* ---- slices ---- */
 
 /* Adds each element of VALUE to the accumulator, at START + index * STEP. */
-static void scatter(Transposer *t, IrValue *acc, IrValue **start, IrValue **count, IrValue **step,
+static void scatter(IrBuilder *b, IrValue *acc, IrValue **start, IrValue **count, IrValue **step,
                     IrValue *value) {
     uint32_t rank = value->type->rank;
-    IrInst *build = irb_build(&t->b, rank, count, 0, NULL, 0, NULL);
+    IrInst *build = irb_build(b, rank, count, 0, NULL, 0, NULL);
     IrRegion *body = build->regions[0];
-    IrBuilder inner = t->b;
+    IrBuilder inner = *b;
     IrValue *at[IR_MAX_RANK];
     irb_at_end(&inner, body);
     for (uint32_t k = 0; k < rank; k++)
@@ -79,8 +81,15 @@ static void transpose_slice(Transposer *t, IrInst *inst, Ct ct) {
     Ct *sum = &t->ct[x->id];
     if (is_zero(t->mixed, x)) return;
     if (sum->is_acc) {
-        scatter(t, sum->value, start, count, step, ct.value);
+        scatter(&t->b, sum->value, start, count, step, ct.value);
         sum->additions->n++;
+    } else if (ct_is_shared(t, x)) {
+        IrInst *with = irb_with_acc(&t->b, 1, &sum->value, 0, NULL);
+        IrBuilder inner = t->b;
+        irb_at_end(&inner, with->regions[0]);
+        scatter(&inner, with->regions[0]->params[0], start, count, step, ct.value);
+        irb_yield(&inner, 0, NULL);
+        *sum = (Ct){.value = with->results[0], .when = ct_either(t, sum->when, ct.when)};
     } else if (!sum->value) {
         ct.when.whole = false;
         *sum = (Ct){.value = irb_assign(&t->b, zeros_of(t, x), start, step, ct.value),

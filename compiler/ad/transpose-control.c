@@ -157,14 +157,26 @@ static bool gives_tape(const Transposer *t, const IrInst *inst) {
     return false;
 }
 
+/* A tape is to be walked to its end, whether what it holds counts or not. */
+static bool must_run(const Transposer *t, const IrInst *inst, const Threads *threads) {
+    if (gives_tape(t, inst)) return false;
+    return (is_taped(t, inst) && tape_of(t, inst)) || any_tape(threads);
+}
+
+/* What other invocations see has no older value to choose. */
+static bool any_shared(const Transposer *t, const Threads *threads) {
+    for (uint32_t i = 0; i < threads->linear.len; i++)
+        if (ct_is_shared(t, threads->linear.at[i])) return true;
+    return false;
+}
+
 /* PRESENT ? what TRANSPOSE gives : what was there.  An instruction without a tape is put into the
    branch; one with a tape has to run, since tapes are to be walked to their end, and its outcome
    is chosen. */
 static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *threads,
                   void (*transpose)(Transposer *, IrInst *), bool *unsure) {
     uint32_t n = threads->linear.len;
-    bool must_run = (is_taped(t, inst) && tape_of(t, inst)) || any_tape(threads);
-    if (gives_tape(t, inst)) must_run = false;
+    bool run = must_run(t, inst, threads);
     IrValue **start = ARENA_ARRAY(t->ad->arena, IrValue *, n);
     IrValue **done = ARENA_ARRAY(t->ad->arena, IrValue *, n);
     IrType *types = ARENA_ARRAY(t->ad->arena, IrType, n);
@@ -174,7 +186,7 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
         t->ct[threads->linear.at[i]->id].when = (When){0};
     }
     t->guards++;
-    if (must_run) {
+    if (run) {
         transpose(t, inst);
         for (uint32_t i = 0; i < n; i++) {
             unsure[i] |= is_unsure(t, threads->linear.at[i]);
@@ -187,8 +199,8 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
     IrBuilder outer = t->b;
     for (uint32_t r = 0; r < 2; r++) {
         irb_at_end(&t->b, copy->regions[r]);
-        threads_set(t, threads, r == 0 && must_run ? done : start);
-        if (r == 0 && !must_run) transpose(t, inst);
+        threads_set(t, threads, r == 0 && run ? done : start);
+        if (r == 0 && !run) transpose(t, inst);
         yield_threads(t, threads, unsure);
     }
     t->b = outer;
@@ -206,6 +218,10 @@ bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer
     find_threads(t, inst, &threads);
     for (uint32_t i = 0; i < inst->noperands; i++)
         if (is_linear(t->mixed, inst->operands[i])) add_thread(inst->operands[i], &threads);
+    if (any_shared(t, &threads) && must_run(t, inst, &threads)) {
+        threads_free(&threads);
+        return false;
+    }
     uint32_t n = threads.linear.len;
     bool *is_new = ARENA_ARRAY(t->ad->arena, bool, n);
     When *old = ARENA_ARRAY(t->ad->arena, When, n);

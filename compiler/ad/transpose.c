@@ -270,6 +270,7 @@ static void transpose_inst(Transposer *t, IrInst *inst) {
         if (!transpose_guarded(t, inst, transpose_array)) transpose_array(t, inst);
         break;
     case IR_TAPE_POP: transpose_tape(t, inst); break;
+    case IR_RUNTIME: transpose_shared(t, inst); break;
     case IR_TAPE_NEW:
     case IR_CONST: break;
     case IR_NEG:

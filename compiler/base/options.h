@@ -49,7 +49,7 @@ typedef struct Options {
 
     TextList include_dirs, library_dirs;
 
-    int opt_level, debug_info, fast_math, checks, threads, workspace, sanitize;
+    int opt_level, debug_info, fast_math, deterministic, checks, threads, workspace, sanitize;
     const char *target, *cpu;
 
     TextList remarks, print_after;

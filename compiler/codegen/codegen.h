@@ -32,6 +32,7 @@ typedef struct CodegenOptions {
     const char *features; /* "+avx2,-fma", added to the CPU's; may be NULL */
     bool pic;
     bool fast_math;
+    bool deterministic; /* no float additions on a device whose order is left open */
     bool scalar_math;    /* no vector versions of exp, sin, ... */
     bool threads;        /* outer parallel regions use them */
     bool check_overlap;  /* --check: exports compare the memory they are given */

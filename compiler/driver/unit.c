@@ -68,10 +68,12 @@ bool unit_is_separate(const Unit *unit) {
     return o->command == COMMAND_COMPILE && o->emit == EMIT_OBJ && !unit->meets_requests;
 }
 
+/* For C programs: in an executable nobody calls what is exported. */
 static bool makes_objects(const Options *o) {
     if (o->command != COMMAND_COMPILE) return false;
-    return o->emit == EMIT_DEFAULT || o->emit == EMIT_OBJ || o->emit == EMIT_ASM ||
-           o->emit == EMIT_LLVM || o->emit == EMIT_HEADER;
+    bool shared = o->emit == EMIT_DEFAULT && (o->shared || o->relocatable || o->header);
+    return shared || o->emit == EMIT_OBJ || o->emit == EMIT_ASM || o->emit == EMIT_LLVM ||
+           o->emit == EMIT_HEADER;
 }
 
 int unit_check(Unit *unit) {
@@ -240,6 +242,7 @@ CodegenOptions unit_codegen_options(const Unit *unit) {
                             .cpu = cpu,
                             .pic = true,
                             .fast_math = o->fast_math,
+                            .deterministic = o->deterministic,
                             .threads = o->threads,
                             .check_overlap = o->checks == CHECKS_ALL,
                             .sanitize = o->sanitize,

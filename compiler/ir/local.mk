@@ -9,6 +9,7 @@ libdslc_la_SOURCES += \
   %D%/interp-array.c %D%/interp-internal.h %D%/interp-parallel.c %D%/interp-runtime.c \
   %D%/interp-text.c %D%/interp-value.c %D%/interp.c %D%/interp.h \
   %D%/build.h %D%/ir.h %D%/op.def \
+  %D%/shared.c %D%/shared.h \
   %D%/lex.c \
   %D%/module.c \
   %D%/muladd.c \

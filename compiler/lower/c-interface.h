@@ -38,4 +38,8 @@ const IrCStruct *c_struct(Lower *lw, Type type);
    takes its place where that differs.  False after an error. */
 bool c_signature(Lower *lw, const Root *root, IrExport *export);
 
+/* Of an entry of a device (c-device.c): the arrays that INST, a kernel's derivative, returns become
+   memory that EXPORT's function adds them to. */
+void c_add_results(Lower *lw, const Instance *inst, IrExport *export);
+
 #endif

@@ -38,7 +38,9 @@ static void export_c(Lower *lw, const Root *root) {
     bool open = root->instance->deriv && root->instance->deriv->open;
     export->func =
         open ? export_entry(lw, root->instance, export->name) : lower_func(lw, root->instance);
-    if (c_signature(lw, root, export)) export_put(lw, root, export);
+    if (!c_signature(lw, root, export)) return;
+    if (lw->options->device) c_add_results(lw, root->instance, export);
+    export_put(lw, root, export);
 }
 
 /* ---- main ---- */

@@ -257,8 +257,6 @@ void lower_loop_body(Fn *f, const Tree *body, Exit *exit);
 
 /* ---- kernel.c ---- */
 void lower_kernel(Fn *f, const Tree *t);
-/* Reports derivatives of kernels that a device cannot have. */
-void kernel_check_derivatives(Lower *lw);
 
 /* ---- program.c ---- */
 /* Lowers what was asked for so far. */

@@ -424,32 +424,3 @@ void lower_kernel(Fn *f, const Tree *t) {
     vec_free(&k.step);
     vec_free(&k.memory);
 }
-
-/* ---- derivatives on a device ---- */
-
-static void find_shared_work(IrInst *inst, void *data) {
-    static const char *const names[] = {"adl__device_barrier", "adl__device_shared",
-                                        "adl__device_atomic_add"};
-    const IrInst **found = data;
-    for (int i = 0; i < 3 && inst->op == IR_RUNTIME; i++)
-        if (!strcmp(inst->text, names[i])) *found = inst;
-}
-
-/* What invocations do together there is made of calls, through which nothing is differentiated. */
-void kernel_check_derivatives(Lower *lw) {
-    bool exports = lw->options->device && !lw->options->launches;
-    for (uint32_t i = 0; exports && i < lw->program->roots.len; i++) {
-        const Root *root = &lw->program->roots.at[i];
-        const Instance *inst = root->instance;
-        if (!inst || inst->kind != INSTANCE_DERIV) continue;
-        while (inst->kind == INSTANCE_DERIV) inst = inst->deriv->base_instance;
-        const IrFunc *func = map_getp(&lw->funcs, inst);
-        const IrInst *found = NULL;
-        if (func && func->body) ir_walk(func->body, find_shared_work, &found);
-        if (!found) continue;
-        diag_report(lw->diags, DIAG_DEVICE, root->span,
-                    "the derivative of `%s`, which has barriers, shared arrays or atomic_add, "
-                    "cannot be compiled for a device yet",
-                    inst->name);
-    }
-}

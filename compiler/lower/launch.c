@@ -43,13 +43,6 @@ static void describe(Lower *lw, const Instance *inst, IrLaunch *launch, const Ir
 
 /* ---- what a device cannot have ---- */
 
-static void find_shared_work(IrInst *inst, void *data) {
-    static const char *const names[] = {"adl__device_barrier", "adl__device_shared",
-                                        "adl__device_atomic_add"};
-    for (int i = 0; i < 3 && inst->op == IR_RUNTIME; i++)
-        if (!strcmp(inst->text, names[i])) *(bool *)data = true;
-}
-
 typedef struct Twins {
     Lower device;
     Map failed; /* instances of kernels that could not be lowered */
@@ -60,17 +53,13 @@ static const Instance *kernel_instance(const Instance *inst) {
     return inst;
 }
 
-/* What invocations do together there is made of calls, through which nothing is differentiated. */
 static const char *refusal(const Twins *t, const Instance *inst) {
     const Instance *kernel = kernel_instance(inst);
-    bool found = false;
     if (map_hasp(&t->failed, kernel)) return "--emit=ptx does not compile it";
     if (inst == kernel) return NULL;
     if (inst->deriv->open) return "it is made when objects are linked";
     if (inst->deriv->part == DERIV_PART_FORWARD) return "it gives a tape";
-    const IrFunc *func = map_getp(&t->device.funcs, kernel);
-    if (func && func->body) ir_walk(func->body, find_shared_work, &found);
-    return found ? "it is a derivative of barriers, shared arrays or atomic_add" : NULL;
+    return NULL;
 }
 
 /* ---- all ---- */

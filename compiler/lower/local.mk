@@ -2,7 +2,7 @@
 libdslc_la_SOURCES += \
   %D%/builtin.c \
   %D%/c-interface.h \
-  %D%/c-signature.c \
+  %D%/c-device.c %D%/c-signature.c \
   %D%/c-struct.c \
   %D%/call.c \
   %D%/check.c \

@@ -27,7 +27,6 @@ IrModule *lower_close(Lower *lw) {
     lower_pending(lw);
     launch_lower(lw);
     open_effects(lw);
-    kernel_check_derivatives(lw);
     for (uint32_t i = 0; i < lw->module->funcs.len; i++) {
         IrFunc *func = lw->module->funcs.at[i];
         if (func->body) ir_settle(func);

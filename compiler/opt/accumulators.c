@@ -7,6 +7,7 @@
    runs unconditionally, or under one IF in the innermost of them, beside zeros: then the map has
    them in the other branch. */
 #include "ir/build.h"
+#include "ir/shared.h"
 #include "opt/adds.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
@@ -222,6 +223,7 @@ static bool improve(OptContext *c, const Uses *uses, IrInst *with, IrInst **fres
         IrValue *init = ir_resolve(with->operands[k]);
         Nest nest;
         if (!add || with->results[k]->forward || !find_nest(with, add, &nest)) continue;
+        if (ir_is_shared(init)) continue;
         IrValue *value = ir_resolve(add->operands[add->noperands - 1]);
         if (init->type->kind == IR_T_SCALAR) {
             if (nest.branch || nest.depth != 1 || !only_effect(nest.build[0], add)) continue;

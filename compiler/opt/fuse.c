@@ -4,6 +4,7 @@
    for each of its elements (the subscripts are the indices of all the loops between it and the
    read), or what it computes is about as cheap as a load. */
 #include "ir/build.h"
+#include "ir/shared.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -71,7 +72,7 @@ static void check_updated(IrValue *value, void *data) {
         const IrInst *use = list->at.at[k];
         bool base = (use->op == IR_UPDATE || use->op == IR_ASSIGN || use->op == IR_WITH_ACC) &&
                     ir_resolve(use->operands[0]) == value;
-        if (base || use->op == IR_LOOP) c->any = true;
+        if (base || use->op == IR_LOOP || ir_shared_call(use)) c->any = true;
     }
     /* A carried value is about to be replaced. */
     if (!value->def && value->region->owner && value->region->owner->op == IR_LOOP) c->any = true;

@@ -21,10 +21,10 @@ static bool has_sizes_of(const IrValue *x, const IrInst *map) {
     return true;
 }
 
-/* MAP is TERMS[0] + TERMS[1], element by element, and nothing else. */
-static bool is_sum(const IrInst *map, IrValue *terms[2]) {
-    if (map->op != IR_BUILD || map->nresults != 1 || map->ints[0] || !map->imm) return false;
-    const IrValue *value = ir_resolve(map->regions[0]->last->operands[0]);
+/* Result R of MAP is TERMS[0] + TERMS[1], element by element, and nothing else. */
+static bool is_sum(const IrInst *map, uint32_t r, IrValue *terms[2]) {
+    if (map->ints[r] || map->results[r]->forward) return false;
+    const IrValue *value = ir_resolve(map->regions[0]->last->operands[r]);
     if (!value->def || value->def->op != IR_ADD || value->def->parent != map->regions[0])
         return false;
     for (uint32_t k = 0; k < 2; k++)
@@ -43,6 +43,16 @@ static bool had_at(const IrValue *x, const IrInst *inst) {
     return !x->def || x->def->parent != inst->parent || is_before(x->def, inst);
 }
 
+/* X that can be had at INST: itself, or, being another name of what can, moved there. */
+static bool have_at(IrValue *x, IrInst *inst) {
+    if (had_at(x, inst)) return true;
+    if (x->def->op != IR_ASSUME) return false;
+    for (uint32_t k = 0; k < x->def->noperands; k++)
+        if (!had_at(ir_resolve(x->def->operands[k]), inst)) return false;
+    ir_move_before(x->def, inst);
+    return true;
+}
+
 /* The WITH_ACC whose one result Z, begun with zeros, is used once. */
 static IrInst *sum_from_zero(const Uses *uses, const IrValue *z, const IrInst *map) {
     const UseList *list = uses_of(uses, z);
@@ -52,18 +62,17 @@ static IrInst *sum_from_zero(const Uses *uses, const IrValue *z, const IrInst *m
     return ir_is_zeros(ir_resolve(with->operands[z->index])) ? with : NULL;
 }
 
-static void try_map(OptContext *c, const Uses *uses, IrInst *map) {
+static void try_result(OptContext *c, const Uses *uses, IrInst *map, uint32_t r) {
     IrValue *terms[2];
-    if (!is_sum(map, terms)) return;
+    if (!is_sum(map, r, terms)) return;
     for (uint32_t k = 0; k < 2; k++) {
         IrValue *sum = terms[k], *into = terms[1 - k];
         IrInst *with = sum_from_zero(uses, sum, map);
-        if (!with || into->type != sum->type || sum == into || !had_at(into, with)) continue;
-        if (!has_sizes_of(into, map)) continue;
+        if (!with || into->type != sum->type || sum == into || !has_sizes_of(into, map)) continue;
         if (!has_sizes_of(ir_resolve(with->operands[sum->index]), map)) continue;
+        if (!have_at(into, with)) continue;
         with->operands[sum->index] = into;
-        ir_replace(map->results[0], sum);
-        ir_remove(map);
+        ir_replace(map->results[r], sum);
         c->changed = true;
         return;
     }
@@ -73,7 +82,10 @@ static void into_region(OptContext *c, const Uses *uses, IrRegion *region) {
     for (IrInst *inst = region->first, *next; inst; inst = next) {
         next = inst->next;
         for (uint32_t r = 0; r < inst->nregions; r++) into_region(c, uses, inst->regions[r]);
-        try_map(c, uses, inst);
+        bool given = inst->op == IR_BUILD && inst->imm && inst->nresults;
+        for (uint32_t r = 0; given && r < inst->nresults; r++) try_result(c, uses, inst, r);
+        for (uint32_t r = 0; given && r < inst->nresults; r++) given = inst->results[r]->forward;
+        if (given) ir_remove(inst);
     }
 }
 

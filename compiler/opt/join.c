@@ -6,6 +6,7 @@
    The joined map stands where the second stood: so nothing may use the first in between, and what
    the first reads may not be written over by then. */
 #include "ir/build.h"
+#include "ir/shared.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -76,6 +77,7 @@ static void check_captured(IrValue *value, void *data) {
     for (uint32_t k = 0; k < list->at.len; k++) {
         IrOp op = list->at.at[k]->op;
         if (op == IR_UPDATE || op == IR_ASSIGN || op == IR_WITH_ACC || op == IR_LOOP) c->any = true;
+        if (ir_shared_call(list->at.at[k])) c->any = true;
     }
 }
 

@@ -1,6 +1,7 @@
 /* Control that need not be there: branches that are known, loops that do not loop, carried values
    that do not change. */
 #include "ir/build.h"
+#include "ir/shared.h"
 #include "opt/simplify.h"
 #include "opt/uses.h"
 
@@ -113,7 +114,7 @@ static IrValue *read_whole(const IrInst *map, uint32_t k) {
     if (map->ints[k] || !index || index->op != IR_INDEX || index->parent != body) return NULL;
     IrValue *x = ir_resolve(index->operands[0]);
     if (x->type != map->results[k]->type || index->noperands != 1 + (uint32_t)map->imm) return NULL;
-    if (!ir_visible(x, map->parent)) return NULL;
+    if (!ir_visible(x, map->parent) || ir_is_changing(x)) return NULL;
     for (uint32_t i = 0; i < (uint32_t)map->imm; i++) {
         if (ir_resolve(index->operands[1 + i]) != body->params[i]) return NULL;
         if (!opt_has_size(x, i, ir_resolve(map->operands[i]))) return NULL;

@@ -4,6 +4,7 @@
 
    And moves a map behind the run-time checks of the part of an array that it is assigned to: what
    directly follows a map can be filled by it, without an array in between. */
+#include "ir/shared.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
 
@@ -74,6 +75,7 @@ static void sink_region(OptContext *c, const Uses *uses, IrRegion *region) {
         prev = inst->prev;
         IrRegion *branch = can_sink(inst) ? only_branch(uses, inst) : NULL;
         IrInst *to = branch ? branch->first : place_behind_checks(uses, inst);
+        if (to && ir_reads_changing(inst)) continue;
         if (to) {
             ir_move_before(inst, to);
             c->changed = true;

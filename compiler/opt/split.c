@@ -1,14 +1,27 @@
 /* Reductions of what is dear to compute become a map and a reduction of its elements, so that a
    derivative finds the elements; `fuse` puts together again what has no derivative. */
 #include "ir/build.h"
+#include "ir/shared.h"
 #include "opt/opt.h"
 #include "opt/uses.h"
+
+static void look_for_shared(IrValue *value, void *data) {
+    if (ir_is_shared(value)) *(bool *)data = true;
+}
+
+/* Does it read what other invocations of a kernel may change, so that it cannot be read again? */
+static bool reads_shared(const IrInst *inst) {
+    bool found = false;
+    ir_captures(inst->regions[0], look_for_shared, &found);
+    return found;
+}
 
 static bool is_splittable(const IrInst *inst) {
     if (inst->op != IR_REDUCE || inst->flags == IR_ARGMIN || inst->flags == IR_ARGMAX) return false;
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (inst->results[i]->type->kind != IR_T_SCALAR) return false;
-    return opt_region_pure(inst->regions[0]) && opt_region_dear(inst->regions[0]);
+    return opt_region_pure(inst->regions[0]) &&
+           (opt_region_dear(inst->regions[0]) || reads_shared(inst));
 }
 
 static void split(IrInst *reduce) {

@@ -293,21 +293,31 @@ static bool apply_wrt(FnChecker *f, const DerivRequest *request, uint32_t n, Der
     return true;
 }
 
+/* How many of a kernel's PARAMS are parts of its ranges, which come first and have no words. */
+static uint32_t ranges_among(uint32_t n, const DerivParam *params) {
+    uint32_t count = 0;
+    while (count < n && params[count].name && strchr(params[count].name->text, '.')) count++;
+    return count;
+}
+
 bool deriv_activities(FnChecker *f, const DerivRequest *request, uint32_t n, DerivParam *params,
                       Span span) {
     DerivPart part = request->spec.part;
-    if (request->nwords && request->nwords != n) {
+    uint32_t first = ranges_among(n, params);
+    if (request->nwords && request->nwords != n && request->nwords != n - first) {
         diag_report(f->c->diags, DIAG_ACT_LIST, span,
-                    "a list of %u activities for a function of %u parameters", request->nwords, n);
+                    "a list of %u activities for a function of %u parameters", request->nwords,
+                    n - first);
         return false;
     }
+    first = n - request->nwords;
     for (uint32_t k = 0; k < n; k++) {
         DerivParam *p = &params[k];
         ActKind act = (ActKind)p->declared;
-        bool asked = request->nwords && request->words[k];
+        bool asked = request->nwords && k >= first && request->words[k - first];
         if (asked) {
-            act = (ActKind)(request->words[k] - 1);
-            p->width = request->widths ? request->widths[k] : 0;
+            act = (ActKind)(request->words[k - first] - 1);
+            p->width = request->widths ? request->widths[k - first] : 0;
         }
         /* A declared word is checked where it is declared; here what reverse mode adds. */
         if (asked || (act != ACT_CONST && p->written)) {

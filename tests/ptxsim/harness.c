@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void need(CUresult result, const char *what) {
@@ -64,4 +65,31 @@ void assemble(const char *text, const char *arch) {
     int status = system(command);
     if (status == 0) unlink(name);
     ck_assert_msg(status == 0, "%s refuses %s", ptxas, name);
+}
+
+char *device_text(const char *options, const char *file, int *status) {
+    const char *dslc = getenv("DSLC"), *sources = getenv("ADL_SOURCE_DIR");
+    char command[4096];
+    ck_assert_ptr_nonnull(dslc);
+    snprintf(command, sizeof command, "'%s' %s '%s/tests/ptxsim/%s' -o - 2>&1", dslc, options,
+             sources ? sources : ".", file);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    size_t room = 1 << 20, len;
+    char *text = calloc(1, room);
+    ck_assert_ptr_nonnull(text);
+    len = fread(text, 1, room - 1, pipe);
+    ck_assert_uint_lt(len, room - 1);
+    *status = WEXITSTATUS(pclose(pipe));
+    return text;
+}
+
+CUmodule device_compile(const char *options, const char *file) {
+    int status;
+    char *text = device_text(options, file, &status);
+    ck_assert_msg(status == 0, "%s", text);
+    assemble(text, "sm_75");
+    CUmodule module = device_load(text);
+    free(text);
+    return module;
 }

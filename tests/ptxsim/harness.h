@@ -14,6 +14,11 @@ void device_stop(void);
 CUmodule device_load(const char *text);
 CUfunction device_kernel(CUmodule module, const char *name);
 
+/* What `dslc OPTIONS FILE` prints, to be freed, of a FILE in tests/ptxsim; *STATUS is how it ends.
+   And the module that it gives, which is also assembled. */
+char *device_text(const char *options, const char *file, int *status);
+CUmodule device_compile(const char *options, const char *file);
+
 /* Memory on the device with the bytes of FROM, or that nobody wrote if FROM is NULL. */
 CUdeviceptr device_copy(const void *from, size_t bytes);
 void device_read(void *to, CUdeviceptr from, size_t bytes);

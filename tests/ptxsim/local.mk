@@ -38,17 +38,19 @@ tests_unit_ptxsim_ops_LDADD = $(ptxsim_ldadd)
 tests_unit_ptxsim_llvm_SOURCES = tests/unit/ptxsim-llvm.c %D%/harness.c %D%/harness.h
 tests_unit_ptxsim_llvm_CPPFLAGS = $(AM_CPPFLAGS) $(LLVM_CPPFLAGS)
 tests_unit_ptxsim_llvm_LDADD = $(ptxsim_ldadd) $(LLVM_LIBS)
+tests_unit_ptx_adjoints_SOURCES = tests/unit/ptx-adjoints.c %D%/harness.c %D%/harness.h
+tests_unit_ptx_adjoints_LDADD = $(ptxsim_ldadd)
 tests_unit_ptx_kernels_SOURCES = tests/unit/ptx-kernels.c %D%/harness.c %D%/harness.h
 tests_unit_ptx_kernels_LDADD = $(ptxsim_ldadd)
 # Runs entries of a PTX text, for cases.sh.
 check_PROGRAMS += %D%/cases
 tests_ptxsim_cases_SOURCES = %D%/cases.c
 tests_ptxsim_cases_LDADD = %D%/libptxsim.la -lm
-EXTRA_PROGRAMS += tests/unit/ptxsim-llvm tests/unit/ptx-kernels
-EXTRA_DIST += %D%/cases-left-out %D%/cases.awk %D%/functions.adl %D%/kernels.adl
+EXTRA_PROGRAMS += tests/unit/ptxsim-llvm tests/unit/ptx-adjoints tests/unit/ptx-kernels
+EXTRA_DIST += %D%/adjoints.adl %D%/cases-left-out %D%/cases.awk %D%/functions.adl %D%/kernels.adl
 if WITH_CHECK
 if WITH_LLVM
-check_PROGRAMS += tests/unit/ptxsim-llvm tests/unit/ptx-kernels
-TESTS += tests/unit/ptxsim-llvm tests/unit/ptx-kernels
+check_PROGRAMS += tests/unit/ptxsim-llvm tests/unit/ptx-adjoints tests/unit/ptx-kernels
+TESTS += tests/unit/ptxsim-llvm tests/unit/ptx-adjoints tests/unit/ptx-kernels
 endif
 endif

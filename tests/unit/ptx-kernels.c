@@ -8,35 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-
-/* What `dslc OPTIONS FILE` prints, to be freed; *STATUS is how it ends. */
-static char *run_dslc(const char *options, const char *file, int *status) {
-    const char *dslc = getenv("DSLC"), *sources = getenv("ADL_SOURCE_DIR");
-    char command[4096];
-    ck_assert_ptr_nonnull(dslc);
-    snprintf(command, sizeof command, "'%s' %s '%s/tests/ptxsim/%s' -o - 2>&1", dslc, options,
-             sources ? sources : ".", file);
-    FILE *pipe = popen(command, "r");
-    ck_assert_ptr_nonnull(pipe);
-    size_t room = 1 << 20, len;
-    char *text = calloc(1, room);
-    ck_assert_ptr_nonnull(text);
-    len = fread(text, 1, room - 1, pipe);
-    ck_assert_uint_lt(len, room - 1);
-    *status = WEXITSTATUS(pclose(pipe));
-    return text;
-}
-
-static CUmodule load(const char *options, const char *file) {
-    int status;
-    char *text = run_dslc(options, file, &status);
-    ck_assert_msg(status == 0, "%s", text);
-    assemble(text, "sm_75");
-    CUmodule module = device_load(text);
-    free(text);
-    return module;
-}
 
 /* Launches NAME on blocks of X by Y by Z and waits. */
 static void launch(CUmodule module, const char *name, const unsigned grid[3],
@@ -68,7 +39,7 @@ static void sums_on_blocks(CUmodule module, int64_t n, unsigned size) {
 
 START_TEST(one_dimension) {
     device_start();
-    CUmodule module = load(LEVEL, "kernels.adl");
+    CUmodule module = device_compile(LEVEL, "kernels.adl");
     double a = 2.5, x[50], y[50];
     int64_t n = 50;
     for (int i = 0; i < n; i++) x[i] = i, y[i] = 1;
@@ -88,7 +59,7 @@ END_TEST
 /* After `rounds`, even ones pass values on and odd ones add 10. */
 START_TEST(barriers_in_loops) {
     device_start();
-    CUmodule module = load(LEVEL, "kernels.adl");
+    CUmodule module = device_compile(LEVEL, "kernels.adl");
     int32_t x[8], expect[8];
     int64_t n = 8, rounds = 3;
     for (int i = 0; i < 8; i++) x[i] = i * i;
@@ -106,7 +77,7 @@ END_TEST
 START_TEST(more_dimensions) {
     enum { N = 5, K = 3, M = 7 };
     device_start();
-    CUmodule module = load(LEVEL, "kernels.adl");
+    CUmodule module = device_compile(LEVEL, "kernels.adl");
     double A[N][K], B[K][M], C[N][M];
     int64_t n = N, k = K, m = M, x[2][3][4], l = 4, n2 = 2, m3 = 3;
     for (int i = 0; i < N * K; i++) A[i / K][i % K] = i - 3;
@@ -130,7 +101,7 @@ END_TEST
 
 START_TEST(atomics) {
     device_start();
-    CUmodule module = load(LEVEL, "kernels.adl");
+    CUmodule module = device_compile(LEVEL, "kernels.adl");
     int64_t bins[6] = {0, 2, 1, 2, 2, 0}, counts[4] = {0, 0, 5, 0}, n = 6, m = 4;
     float w[6] = {1, 2, 3, 4, 5, 6}, sums[4] = {0, 0, 0, 1};
     CUdeviceptr db = device_copy(bins, sizeof bins), dw = device_copy(w, sizeof w);
@@ -151,7 +122,7 @@ END_TEST
 START_TEST(rows_calls_and_early_ends) {
     enum { N = 5, M = 4 };
     device_start();
-    CUmodule module = load(LEVEL, "kernels.adl");
+    CUmodule module = device_compile(LEVEL, "kernels.adl");
     double A[N][M];
     int32_t found[N] = {7, 7, 7, 7, 7};
     bool any[N] = {0};
@@ -174,7 +145,7 @@ END_TEST
 /* da += x dy; dx += a dy; dy stays. */
 START_TEST(adjoint_of_axpy) {
     device_start();
-    CUmodule module = load(LEVEL, "kernels.adl");
+    CUmodule module = device_compile(LEVEL, "kernels.adl");
     double a = 2, da = 0.5, x[20], y[20], dx[20], dy[20], sum = 0.5;
     int64_t n = 20;
     for (int i = 0; i < n; i++) x[i] = i - 4, y[i] = 1, dx[i] = 3, dy[i] = i % 5;
@@ -209,7 +180,7 @@ END_TEST
 START_TEST(adjoint_of_a_stencil) {
     enum { N = 11 };
     device_start();
-    CUmodule module = load(LEVEL, "kernels.adl");
+    CUmodule module = device_compile(LEVEL, "kernels.adl");
     double r = 0.5, dr = 0, u[N], w[N], v[N], du[N] = {0}, dw[N] = {0}, dv[N];
     double edu[N] = {0}, edw[N] = {0}, edv[N], edr = 0;
     int64_t n = N;
@@ -248,7 +219,7 @@ END_TEST
 START_TEST(adjoint_in_two_dimensions) {
     enum { N = 3, M = 5 };
     device_start();
-    CUmodule module = load(LEVEL, "kernels.adl");
+    CUmodule module = device_compile(LEVEL, "kernels.adl");
     double x[N], y[M], C[N][M], D[N][M], dx[N] = {0}, dy[M] = {0}, dC[N][M], dD[N][M];
     double ex[N] = {0}, ey[M] = {0};
     int64_t n = N, m = M;
@@ -287,7 +258,7 @@ END_TEST
 START_TEST(adjoint_of_a_loop) {
     enum { N = 150 };
     device_start();
-    CUmodule module = load(LEVEL, "kernels.adl");
+    CUmodule module = device_compile(LEVEL, "kernels.adl");
     double x[N], y[N], dx[N] = {0}, dy[N];
     int64_t n = N;
     for (int i = 0; i < N; i++) x[i] = (i % 3 - 1) * 0.5, y[i] = 0, dy[i] = i + 1;
@@ -311,7 +282,7 @@ END_TEST
 START_TEST(arrays_of_an_invocation) {
     enum { N = 5, M = 200 };
     device_start();
-    CUmodule module = load(LEVEL, "kernels.adl");
+    CUmodule module = device_compile(LEVEL, "kernels.adl");
     double x[N], few[N], many[N];
     int64_t n = N, m = M;
     for (int i = 0; i < N; i++) x[i] = i - 2;
@@ -346,7 +317,7 @@ END_TEST
 /* The heap may be too small: that stops the kernel. */
 START_TEST(a_heap_that_is_full) {
     device_start();
-    CUmodule module = load("--emit=ptx", "kernels.adl");
+    CUmodule module = device_compile("--emit=ptx", "kernels.adl");
     double x[1] = {1};
     int64_t n = 1, m = 200;
     CUdeviceptr dx = device_copy(x, sizeof x), dm = device_copy(NULL, sizeof x);
@@ -370,7 +341,7 @@ static unsigned count(const char *text, const char *entry, const char *word) {
 /* Of axpy's adjoint only the one number that all add to; of the stencil's that and three reads. */
 START_TEST(atomics_where_several_add) {
     int status;
-    char *text = run_dslc("--emit=ptx", "kernels.adl", &status);
+    char *text = device_text("--emit=ptx", "kernels.adl", &status);
     ck_assert_msg(status == 0, "%s", text);
     ck_assert_uint_eq(count(text, ".entry axpy(", "atom."), 0);
     ck_assert_uint_eq(count(text, ".entry axpy_adjoint(", "atom."), 1);
@@ -382,7 +353,7 @@ END_TEST
 
 START_TEST(derivatives_within) {
     device_start();
-    CUmodule module = load(LEVEL, "kernels.adl");
+    CUmodule module = device_compile(LEVEL, "kernels.adl");
     double x[4] = {2, -1, 0.5, 3}, y[4];
     int64_t n = 4;
     CUdeviceptr dx = device_copy(x, sizeof x), dy = device_copy(NULL, sizeof y);
@@ -397,7 +368,7 @@ END_TEST
 /* An index out of range stops the kernel; --unchecked leaves the check out, not the simulator's. */
 START_TEST(failed_checks_stop_a_kernel) {
     device_start();
-    CUmodule module = load("--emit=ptx", "kernels.adl");
+    CUmodule module = device_compile("--emit=ptx", "kernels.adl");
     int64_t n = 1, m = 4, bins[1] = {4}, counts[4] = {0};
     float w[1] = {1}, sums[4] = {0};
     CUdeviceptr db = device_copy(bins, sizeof bins), dw = device_copy(w, sizeof w);
@@ -416,14 +387,14 @@ START_TEST(functions) {
     const char *cuda = getenv("CUDA_DIR");
     if (!cuda || !*cuda) {
         int status;
-        char *text = run_dslc("--emit=ptx", "functions.adl", &status);
+        char *text = device_text("--emit=ptx", "functions.adl", &status);
         ck_assert_int_eq(status, 1);
         ck_assert_ptr_nonnull(strstr(text, "needs libdevice of the CUDA Toolkit"));
         free(text);
         return;
     }
     device_start();
-    CUmodule module = load("--emit=ptx", "functions.adl");
+    CUmodule module = device_compile("--emit=ptx", "functions.adl");
     double x[40], y[40];
     float u[40], v[40];
     int64_t n = 40;

@@ -30,6 +30,12 @@ typedef struct Root {
     uint32_t version;   /* of its value at hand */
     bool written;       /* somewhere in the kernel */
     LLVMValueRef block; /* of the heap; NULL: none, or another kind */
+    /* Of arrays that several invocations see: */
+    bool meets; /* some of them may add to one cell, first at */
+    Pos pos;
+    bool halves;            /* what is added has no atomic addition */
+    bool adds_floats;       /* so that their order is seen in the last bits */
+    VEC(LLVMValueRef) adds; /* atomic additions */
 } Root;
 
 typedef struct Val {
@@ -37,7 +43,6 @@ typedef struct Val {
     LLVMValueRef dims[IR_MAX_RANK]; /* of a tape the first is its memory, see tape.c */
     Root *root;                     /* of arrays */
     uint32_t version;
-    bool alone; /* of accumulators: no other invocation adds to the same cells */
 } Val;
 
 /* The blocks that go at the end of what is being made. */
@@ -63,6 +68,7 @@ typedef struct Ptx {
     const char *name;        /* of its kernel at hand */
     Scope *scope, kernel;    /* at hand, and the outermost */
     VEC(LLVMValueRef) tapes; /* of the entry */
+    VEC(Root *) seen;        /* arrays of the entry that several invocations see */
     const char *missing;     /* a function of libdevice that is called */
     char **error;            /* the first one; then nothing that is made counts */
     bool whole;              /* a program's loops, not its kernels: errors are remarks */
@@ -88,8 +94,6 @@ void ptx_inline(Ptx *g, const Body *caller, const IrFunc *func, const Val *args,
 /* The body of a parallel loop, in whose function VALS, by value id, has all that it captures; what
    it yields goes to RESULTS. */
 void ptx_region(Ptx *g, const IrRegion *region, Val *vals, Val *results);
-/* Does no other invocation add to the cells of ACC that this one adds to, all in REGION? */
-bool ptx_is_alone(Ptx *g, const IrRegion *region, const IrValue *acc);
 /* Frees what the invocation has of the heap. */
 void ptx_leave(Ptx *g);
 Val *ptx_get(Body *b, const IrValue *value);
@@ -183,8 +187,11 @@ LLVMValueRef ptx_own_index(Ptx *g, char axis);
 void ptx_runtime(Body *b, const IrInst *inst);
 void ptx_with_acc(Body *b, const IrInst *inst);
 void ptx_acc_add(Body *b, const IrInst *inst);
-/* Adds V, of a SCALAR, to the cell AT, to which others add unless ALONE. */
-void ptx_add_to(Ptx *g, LLVMValueRef at, IrScalar scalar, LLVMValueRef v, bool alone);
+/* A returned derivative, a float: what this invocation adds to the word AT, to which all add. */
+void ptx_add_result(Ptx *g, LLVMValueRef at, LLVMValueRef value);
+/* At the end of an entry, or where it is given up: additions to arrays whose cells have one
+   invocation each need not be atomic. */
+void ptx_settle_additions(Ptx *g);
 
 enum { PTX_LARGEST_BLOCK = 1024 };
 

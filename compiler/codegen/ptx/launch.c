@@ -124,7 +124,7 @@ static void give_results(Ptx *g, const IrLaunch *launch, const Val *args, const 
                 ptx_refuse(g, "%s, which ends as another array", func->param_names[memory]);
             continue;
         }
-        ptx_add_to(g, LLVMGetParam(g->entry, at++), func->results[r]->scalar, results[r].at, false);
+        ptx_add_result(g, LLVMGetParam(g->entry, at++), results[r].at);
     }
 }
 

@@ -79,6 +79,7 @@ Val ptx_join_scope(Ptx *g, Val val) {
 Val ptx_array(Ptx *g, LLVMValueRef at, IrType type, LLVMValueRef const *open_dims, bool shared) {
     Val val = {.at = at, .root = ARENA_NEW(g->arena, Root)};
     *val.root = (Root){.kind = shared ? ROOT_SHARED : ROOT_MUT};
+    vec_push(&g->seen, val.root);
     for (uint32_t k = 0, open = 0; k < type->rank; k++)
         val.dims[k] = type->dims[k] >= 0 ? gen_int(&g->e, type->dims[k]) : open_dims[open++];
     return val;

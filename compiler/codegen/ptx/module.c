@@ -166,12 +166,6 @@ static LLVMValueRef size_of_dim(Ptx *g, const IrExport *export, const IrCDim *di
     return LLVMTypeOf(size) == g->e.i64 ? size : LLVMBuildSExt(g->e.b, size, g->e.i64, "");
 }
 
-/* A derivative that is returned is added up over all invocations. */
-static void add_result(Ptx *g, unsigned place, const Val *result) {
-    LLVMBuildAtomicRMW(g->e.b, LLVMAtomicRMWBinOpFAdd, LLVMGetParam(g->entry, place), result->at,
-                       LLVMAtomicOrderingMonotonic, false);
-}
-
 static void gen_entry(Ptx *g, const IrExport *export) {
     Emit *e = &g->e;
     const IrFunc *func = export->func;
@@ -200,8 +194,6 @@ static void gen_entry(Ptx *g, const IrExport *export) {
     Val *results = ARENA_ARRAY(g->arena, Val, func->nresults + 1);
     for (uint32_t i = 0; i < n; i++) {
         const IrCParam *param = &export->params[i];
-        if (param->kind == IR_C_OUT && param->type->kind != IR_T_SCALAR)
-            ptx_refuse(g, "the derivative of an Active array (declare it Duplicated)");
         if (param->param < 0) continue;
         Val *arg = &args[param->param];
         LLVMValueRef given = LLVMGetParam(g->entry, places[i]);
@@ -230,10 +222,12 @@ static void gen_entry(Ptx *g, const IrExport *export) {
             ptx_mark(g, places[i], "readonly");
         if (param->kind == IR_C_MUT && results[param->result].root != args[param->param].root)
             ptx_refuse(g, "%s ends as another array", param->name);
-        if (param->kind == IR_C_OUT) add_result(g, places[i], &results[param->result]);
+        if (param->kind == IR_C_OUT)
+            ptx_add_result(g, LLVMGetParam(g->entry, places[i]), results[param->result].at);
     }
     ptx_leave(g);
     LLVMBuildRetVoid(e->b);
+    ptx_settle_additions(g);
     if (!g->trap) return;
     LLVMPositionBuilderAtEnd(e->b, g->trap);
     emit_intrinsic(e, "llvm.trap", NULL, NULL, 0);
@@ -305,6 +299,7 @@ bool ptx_open(Ptx *g, const IrModule *ir, const CodegenOptions *options, char **
 }
 
 void ptx_close(Ptx *g) {
+    ptx_settle_additions(g);
     LLVMDisposeBuilder(g->e.b);
     LLVMDisposeModule(g->e.module);
     LLVMContextDispose(g->e.context);

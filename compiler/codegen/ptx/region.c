@@ -136,8 +136,7 @@ static void take_params(Entry *x, bool shared) {
         for (uint32_t k = 0, n = 0; k < type->rank; k++)
             if (type->dims[k] < 0) open[n++] = LLVMGetParam(g->entry, at++);
         *val = ptx_array(g, given, type, open, false);
-        if (type->kind == IR_T_ACC) val->alone = ptx_is_alone(g, g->region, value);
-        else val->root->kind = ROOT_CONST;
+        if (type->kind == IR_T_ARRAY) val->root->kind = ROOT_CONST;
         if (type->kind != IR_T_ARRAY || shared) continue;
         ptx_mark(g, first, "noalias");
         ptx_mark(g, first, "readonly");
@@ -275,6 +274,7 @@ bool device_try(Ptx *g, DeviceKernel *kernel, Pos pos, const char *what,
     gen(g, data);
     if (g->missing && !g->options->libdevice)
         ptx_refuse(g, "`%s`, which needs libdevice of the CUDA Toolkit", g->missing);
+    ptx_settle_additions(g);
     bool good = !*g->error;
     if (good) {
         vec_push(&g->code->list, kernel);
