@@ -127,9 +127,12 @@ static void prepare(Unit *unit, IrModule *module) {
 /* What only a device cannot have is no error: then nothing of the program is launched there. */
 static void leave_kernels(IrModule *module) {
     for (uint32_t i = 0; i < module->funcs.len; i++) {
-        IrLaunch *launch = module->funcs.at[i]->launch;
-        if (launch && launch->func) launch->refused = "a derivative cannot be made for a device";
-        if (launch) launch->func = NULL;
+        const IrFunc *func = module->funcs.at[i];
+        if (!func->launch || !func->launch->func) continue;
+        IrUnlaunched unlaunched = {func->pos, func->launch->name,
+                                   "a derivative cannot be made for a device"};
+        vec_push(&module->unlaunched, unlaunched);
+        func->launch->func = NULL;
     }
     ir_module_free(module->kernels);
     module->kernels = NULL;

@@ -192,12 +192,11 @@ enum {
 
 /* Of a kernel, or a derivative of one, that the program launches: how a device runs it. */
 typedef struct IrLaunch {
-    IrFunc *func;        /* of the module's KERNELS, for one invocation: the same parameters and
-                            results; NULL: there is none, */
-    const char *refused; /* for this reason */
-    const char *name;    /* as messages call it */
-    uint32_t n;          /* ranges; which parameters say where each begins and ends, and how many
-                            of its indices make a block: */
+    IrFunc *func;     /* of the module's KERNELS, for one invocation: the same parameters and
+                         results; NULL: there is none */
+    const char *name; /* as messages call it */
+    uint32_t n;       /* ranges; which parameters say where each begins and ends, and how many
+                         of its indices make a block: */
     uint32_t begin[3], end[3], size[3];
     int32_t *memory; /* by result: the parameter whose last value it is, or -1 */
 } IrLaunch;
@@ -231,6 +230,12 @@ struct IrFunc {
     IrLaunch *launch; /* calls of it are launches; NULL: they are not */
 };
 
+/* A launch that stays on the CPU, and why. */
+typedef struct IrUnlaunched {
+    Pos pos;
+    const char *name, *why;
+} IrUnlaunched;
+
 /* What an OPEN function asks for: a text in the language, in which m is the module; of a `split`,
    which of both. */
 typedef struct IrRequest {
@@ -250,11 +255,12 @@ struct IrModule {
     VEC(struct IrExport *) exports;
     VEC(IrRequest) requests;
     bool unchecked;
-    bool fused;          /* products that are added may round once (muladd.c), in code too */
-    bool device;         /* functions are for one of many invocations, which share arrays */
-    bool launches;       /* parallel loops may run on a device beside the CPU */
-    IrModule *kernels;   /* what is launched, for one invocation each; owned; or NULL */
-    bool remarks;        /* differentiation reports what it decided */
+    bool fused;        /* products that are added may round once (muladd.c), in code too */
+    bool device;       /* functions are for one of many invocations, which share arrays */
+    bool launches;     /* parallel loops may run on a device beside the CPU */
+    IrModule *kernels; /* what is launched, for one invocation each; owned; or NULL */
+    VEC(IrUnlaunched) unlaunched; /* for remarks */
+    bool remarks;                 /* differentiation reports what it decided */
     const char *explain; /* ... or writes it for the function of this name into EXPLANATION */
     StrBuf explanation;
 };

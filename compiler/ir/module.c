@@ -21,6 +21,7 @@ void ir_module_free(IrModule *module) {
     vec_free(&module->funcs);
     vec_free(&module->exports);
     vec_free(&module->requests);
+    vec_free(&module->unlaunched);
     map_free(&module->types);
     map_free(&module->by_name);
     map_free(&module->derivs);

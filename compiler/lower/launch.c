@@ -86,8 +86,12 @@ void launch_lower(Lower *lw) {
         IrLaunch *launch = ((IrFunc *)map_getp(&lw->funcs, inst))->launch;
         IrFunc *func = lower_one(&t, inst);
         describe(lw, inst, launch, func);
-        launch->refused = refusal(&t, inst);
-        if (launch->refused) continue;
+        const char *why = refusal(&t, inst);
+        IrUnlaunched unlaunched = {inst->span.begin, launch->name, why};
+        if (why) {
+            vec_push(&lw->module->unlaunched, unlaunched);
+            continue;
+        }
         launch->func = func;
         func->flags |= IR_FUNC_ROOT;
     }

@@ -10,6 +10,7 @@ libdslc_la_SOURCES += \
 	compiler/opt/contract.c \
 	compiler/opt/cse.c \
 	compiler/opt/dce.c \
+	compiler/opt/derived.c \
 	compiler/opt/fuse.c \
 	compiler/opt/inline.c \
 	compiler/opt/into.c \

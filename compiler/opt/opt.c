@@ -83,6 +83,7 @@ static void clean(const Sequence *s) {
 
 void opt_before_ad(IrModule *module, int level, const OptHooks *hooks) {
     Sequence s = {module, hooks, false, level};
+    if (module->kernels) pass(&s, "derived");
     pass(&s, "prune");
     if (s.module->fused) {
         clean(&s);

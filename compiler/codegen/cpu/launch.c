@@ -37,6 +37,10 @@ static void own_memory(Run *run, uint32_t r, uint32_t p) {
     IrType type = run->call->func->params[p];
     IrType from = ir_resolve(run->call->operands[p])->type;
     bool small = mem_is_small(type);
+    if (type->kind == IR_T_SCALAR) { /* which the kernel does not change */
+        emit_store(f->e, type->scalar, run->args[p].at, run->memory[r]);
+        return;
+    }
     if (run->owned[p] && !small) run->written[r] = run->args[p] = gen_own(f, &run->args[p], type);
     else run->written[r] = copy_of(f, &run->args[p], from, type, small ? run->memory[r] : NULL);
 }
@@ -121,9 +125,10 @@ static void run_here(Run *run) {
         if (func->params[p]->kind == IR_T_ARRAY) device_ask(f, &run->args[p], run->owned[p]);
     call_make(f, run->call, run->args, run->memory);
     for (uint32_t r = 0; r < func->nresults; r++) {
+        IrType type = func->results[r];
         int32_t p = run->launch->memory[r];
-        if (p >= 0 && !run->owned[p] && !mem_is_small(func->results[r]))
-            gen_release(f, &run->written[r], func->results[r]);
+        bool copied = p >= 0 && !run->owned[p] && type->kind == IR_T_ARRAY && !mem_is_small(type);
+        if (copied) gen_release(f, &run->written[r], type);
     }
 }
 

@@ -11,16 +11,36 @@ enum { FIRST_PARAM = 4, MOST_ALONG_Z = 64 };
 /* ---- how it is launched ---- */
 
 typedef struct Sizes {
+    const DeviceCode *code;
+    const CodegenOptions *options;
     const IrFunc *func; /* of the CPU */
     int64_t most;       /* invocations in a block of it */
     bool deep;          /* more along z than a device takes */
 } Sizes;
+
+static void stays_here(const CodegenOptions *options, Pos pos, const char *name, const char *why) {
+    StrBuf text = {0};
+    strbuf_printf(&text, "the launched `%s` stays on the CPU: %s", name, why);
+    if (options->remark) options->remark(options->remark_data, pos, text.text);
+    strbuf_free(&text);
+}
+
+static bool is_parallel(const DeviceCode *code, const IrInst *call) {
+    const IrRegion *r = call->parent;
+    for (; r->owner; r = r->owner->parent)
+        if (r->owner->op == IR_BUILD || r->owner->op == IR_REDUCE) return true;
+    return !code->plan.level[r->func->id];
+}
 
 static void look_at_call(IrInst *inst, void *data) {
     Sizes *s = data;
     int64_t all = 1, size;
     if (inst->op != IR_CALL || inst->func != s->func) return;
     const IrLaunch *launch = s->func->launch;
+    if (is_parallel(s->code, inst)) {
+        stays_here(s->options, inst->pos, launch->name, "it is part of a parallel loop");
+        return;
+    }
     for (uint32_t d = 0; d < launch->n; d++) {
         if (!ir_const_int(inst->operands[launch->size[d]], &size)) size = PTX_LARGEST_BLOCK;
         if (launch->n == 3 && !d && size > MOST_ALONG_Z) s->deep = true;
@@ -30,8 +50,8 @@ static void look_at_call(IrInst *inst, void *data) {
     if (all > s->most) s->most = all;
 }
 
-static Sizes find_sizes(const IrModule *ir, const IrFunc *func) {
-    Sizes s = {.func = func};
+static Sizes find_sizes(const Ptx *g, const IrModule *ir, const IrFunc *func) {
+    Sizes s = {.code = g->code, .options = g->options, .func = func};
     for (uint32_t i = 0; i < ir->funcs.len; i++)
         if (ir->funcs.at[i]->body) ir_walk(ir->funcs.at[i]->body, look_at_call, &s);
     return s;
@@ -49,6 +69,15 @@ static bool is_mut(const IrLaunch *launch, uint32_t p) {
     for (uint32_t r = 0; r < launch->func->nresults; r++)
         if (launch->memory[r] == (int32_t)p) return true;
     return false;
+}
+
+/* Ends the number that parameter P is as it began? */
+static bool is_kept(const IrLaunch *launch, uint32_t p) {
+    const IrRegion *body = launch->func->body;
+    for (uint32_t r = 0; r < launch->func->nresults; r++)
+        if (launch->memory[r] == (int32_t)p)
+            return ir_resolve(body->last->operands[r]) == body->params[p];
+    return true;
 }
 
 static LLVMTypeRef entry_type(Ptx *g, const IrLaunch *launch) {
@@ -79,7 +108,7 @@ static void refuse_what_cannot_be(Ptx *g, const IrLaunch *launch) {
     for (uint32_t p = 0; p < func->nparams; p++) {
         IrTypeKind kind = func->params[p]->kind;
         if (kind != IR_T_SCALAR && kind != IR_T_ARRAY) ptx_refuse(g, "a text or a tape");
-        if (kind == IR_T_SCALAR && is_mut(launch, p)) ptx_refuse(g, "a mut parameter, no array");
+        if (kind == IR_T_SCALAR && !is_kept(launch, p)) ptx_refuse(g, "a mut number");
     }
     for (uint32_t r = 0; r < func->nresults; r++) {
         IrType type = func->results[r];
@@ -162,8 +191,7 @@ typedef struct Attempt {
 static void gen_launch(Ptx *g, void *data) {
     const Attempt *a = data;
     const IrLaunch *launch = a->kernel->launch;
-    if (!launch->func) ptx_refuse(g, "%s", launch->refused);
-    else refuse_what_cannot_be(g, launch);
+    refuse_what_cannot_be(g, launch);
     if (a->sizes.deep)
         ptx_refuse(g, "blocks of more than %d along the first of three indices", MOST_ALONG_Z);
     if (!*g->error) gen_launch_entry(g, a->kernel, a->sizes.most);
@@ -198,10 +226,14 @@ void launch_entries(DeviceCode *code, Ptx *g, Arena *arena) {
         g->ir = ir->kernels;
         g->plan = mem_plan(g->ir);
     }
+    for (uint32_t i = 0; i < ir->unlaunched.len; i++)
+        stays_here(g->options, ir->unlaunched.at[i].pos, ir->unlaunched.at[i].name,
+                   ir->unlaunched.at[i].why);
     for (uint32_t i = 0; i < ir->funcs.len; i++) {
-        if (!ir->funcs.at[i]->launch) continue;
-        Sizes sizes = find_sizes(ir, ir->funcs.at[i]);
-        if (sizes.most) compile(code, g, ir->funcs.at[i], sizes, arena);
+        const IrFunc *func = ir->funcs.at[i];
+        if (!func->launch || !func->launch->func) continue;
+        Sizes sizes = find_sizes(g, ir, func);
+        if (sizes.most) compile(code, g, func, sizes, arena);
     }
     if (ir->kernels) mem_plan_free(g->plan);
     g->ir = ir;
