@@ -48,6 +48,7 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/value.c \
   compiler/codegen/cpu/vector.c \
   compiler/codegen/cpu/vector.h \
+  compiler/codegen/ptx/add.c \
   compiler/codegen/ptx/array.c \
   compiler/codegen/ptx/body.c \
   compiler/codegen/ptx/control.c \

@@ -71,7 +71,8 @@ void ptx_finish_checks(Ptx *g) {
     if (!g->trap) return;
     LLVMPositionBuilderAtEnd(e->b, g->trap);
     LLVMBuildStore(e->b, g->failure, LLVMGetParam(g->entry, 0));
-    LLVMBuildRetVoid(e->b);
+    if (g->meet) LLVMBuildBr(e->b, g->meet);
+    else LLVMBuildRetVoid(e->b);
 }
 
 void ptx_check(Ptx *g, LLVMValueRef holds) {

@@ -63,6 +63,7 @@ typedef struct Ptx {
     LLVMValueRef first[3];   /* of a launch: the block along x, y, z that the grid begins with */
     const IrRegion *region;  /* of a program's loop: its parameters are the indices */
     LLVMBasicBlockRef trap;  /* where failed checks go; NULL until needed */
+    LLVMBasicBlockRef meet;  /* where they go from there; NULL: to the end */
     LLVMValueRef failure;    /* of a program's kernels, there: the number of the check */
     struct DeviceCode *code; /* of a program */
     const char *name;        /* of its kernel at hand */
@@ -185,10 +186,17 @@ LLVMValueRef ptx_special(Ptx *g, const char *what, char axis);
 LLVMValueRef ptx_own_block(Ptx *g, char axis);
 LLVMValueRef ptx_own_index(Ptx *g, char axis);
 void ptx_runtime(Body *b, const IrInst *inst);
+/* The place of the invocation in its block, and how many there are. */
+void ptx_place_in_block(Ptx *g, LLVMValueRef *place, LLVMValueRef *count);
+
+/* ---- add.c ---- */
+void ptx_atomic_add(Body *b, const IrInst *inst);
 void ptx_with_acc(Body *b, const IrInst *inst);
 void ptx_acc_add(Body *b, const IrInst *inst);
-/* A returned derivative, a float: what this invocation adds to the word AT, to which all add. */
-void ptx_add_result(Ptx *g, LLVMValueRef at, LLVMValueRef value);
+/* VALUE of the lane that is DELTA further, among WIDTH lanes of a warp; all of MASK come here. */
+LLVMValueRef ptx_shuffle(Emit *e, LLVMValueRef mask, LLVMValueRef value, int delta, int width);
+/* Returned derivatives, floats: what this invocation adds to the words AT, to which all add. */
+void ptx_add_results(Ptx *g, uint32_t n, LLVMValueRef const *at, LLVMValueRef const *values);
 /* At the end of an entry, or where it is given up: additions to arrays whose cells have one
    invocation each need not be atomic. */
 void ptx_settle_additions(Ptx *g);

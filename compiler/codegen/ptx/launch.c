@@ -142,8 +142,11 @@ static unsigned take_params(Ptx *g, const IrLaunch *launch, Val *args, unsigned 
 }
 
 static void give_results(Ptx *g, const IrLaunch *launch, const Val *args, const unsigned *places,
-                         const Val *results, unsigned at) {
+                         const Val *results, unsigned first) {
     const IrFunc *func = launch->func;
+    LLVMValueRef *at = ARENA_ARRAY(g->arena, LLVMValueRef, func->nresults + 1);
+    LLVMValueRef *values = ARENA_ARRAY(g->arena, LLVMValueRef, func->nresults + 1);
+    uint32_t n = 0;
     for (uint32_t p = 0; p < func->nparams; p++)
         if (args[p].root && args[p].root->kind == ROOT_CONST) ptx_mark(g, places[p], "readonly");
     for (uint32_t r = 0; r < func->nresults; r++) {
@@ -153,8 +156,11 @@ static void give_results(Ptx *g, const IrLaunch *launch, const Val *args, const 
                 ptx_refuse(g, "%s, which ends as another array", func->param_names[memory]);
             continue;
         }
-        ptx_add_result(g, LLVMGetParam(g->entry, at++), results[r].at);
+        at[n] = LLVMGetParam(g->entry, first++);
+        values[n++] = results[r].at;
     }
+    ptx_leave(g);
+    ptx_add_results(g, n, at, values);
 }
 
 static void gen_launch_entry(Ptx *g, DeviceKernel *kernel, int64_t most) {
@@ -166,7 +172,7 @@ static void gen_launch_entry(Ptx *g, DeviceKernel *kernel, int64_t most) {
     unsigned *places = ARENA_ARRAY(g->arena, unsigned, func->nparams + 1);
     g->pos = func->pos;
     g->name = launch->name;
-    g->trap = NULL;
+    g->trap = g->meet = NULL;
     g->rank = launch->n;
     g->region = NULL;
     g->entry = LLVMAddFunction(e->module, kernel->name, entry_type(g, launch));
@@ -177,7 +183,6 @@ static void gen_launch_entry(Ptx *g, DeviceKernel *kernel, int64_t most) {
     ptx_inline(g, NULL, func, args, results);
     if (!*g->error) give_results(g, launch, args, places, results, at);
     if (*g->error) return;
-    ptx_leave(g);
     LLVMBuildRetVoid(e->b);
     kernel->checks = g->trap != NULL;
     ptx_finish_checks(g);

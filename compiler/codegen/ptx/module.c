@@ -185,7 +185,7 @@ static void gen_entry(Ptx *g, const IrExport *export) {
         }
     g->pos = export->pos;
     g->scope = NULL;
-    g->trap = NULL;
+    g->trap = g->meet = NULL;
     g->entry =
         LLVMAddFunction(e->module, export->name, LLVMFunctionType(e->none, types, count, false));
     ptx_make_entry(g, g->entry, PTX_LARGEST_BLOCK);
@@ -216,16 +216,21 @@ static void gen_entry(Ptx *g, const IrExport *export) {
     if (*g->error) return;
     ptx_inline(g, NULL, func, args, results);
     if (*g->error) return;
+    uint32_t nresults = 0;
+    LLVMValueRef *at = ARENA_ARRAY(g->arena, LLVMValueRef, n + 1);
+    LLVMValueRef *values = ARENA_ARRAY(g->arena, LLVMValueRef, n + 1);
     for (uint32_t i = 0; i < n; i++) {
         const IrCParam *param = &export->params[i];
         if (param->kind == IR_C_ARRAY && !args[param->param].root->written)
             ptx_mark(g, places[i], "readonly");
         if (param->kind == IR_C_MUT && results[param->result].root != args[param->param].root)
             ptx_refuse(g, "%s ends as another array", param->name);
-        if (param->kind == IR_C_OUT)
-            ptx_add_result(g, LLVMGetParam(g->entry, places[i]), results[param->result].at);
+        if (param->kind != IR_C_OUT) continue;
+        at[nresults] = LLVMGetParam(g->entry, places[i]);
+        values[nresults++] = results[param->result].at;
     }
     ptx_leave(g);
+    ptx_add_results(g, nresults, at, values);
     LLVMBuildRetVoid(e->b);
     ptx_settle_additions(g);
     if (!g->trap) return;

@@ -106,35 +106,6 @@ static void run_steps(Entry *x, const Part *p, LLVMValueRef *sums) {
     LLVMPositionBuilderAtEnd(e->b, done);
 }
 
-static LLVMValueRef shuffle_word(Emit *e, LLVMValueRef word, int delta) {
-    LLVMValueRef args[] = {emit_int32(e, -1), word, emit_int32(e, delta),
-                           emit_int32(e, (32 - LANES) << 8 | 31)};
-    return emit_intrinsic(e, "llvm.nvvm.shfl.sync.down.i32", NULL, args, 4);
-}
-
-/* VALUE of the lane that is DELTA further. */
-static LLVMValueRef shuffle(Emit *e, LLVMValueRef value, int delta) {
-    LLVMTypeRef type = LLVMTypeOf(value);
-    unsigned bits = type == e->f64 ? 64 : type == e->f32 ? 32 : LLVMGetIntTypeWidth(type);
-    LLVMTypeRef whole = LLVMIntTypeInContext(e->context, bits);
-    LLVMValueRef x = LLVMBuildBitCast(e->b, value, whole, "");
-    if (bits == 64) {
-        LLVMValueRef low = LLVMBuildTrunc(e->b, x, e->i32, "");
-        LLVMValueRef high = LLVMBuildLShr(e->b, x, LLVMConstInt(e->i64, 32, false), "");
-        low = LLVMBuildZExt(e->b, shuffle_word(e, low, delta), e->i64, "");
-        high = shuffle_word(e, LLVMBuildTrunc(e->b, high, e->i32, ""), delta);
-        high = LLVMBuildZExt(e->b, high, e->i64, "");
-        high = LLVMBuildShl(e->b, high, LLVMConstInt(e->i64, 32, false), "");
-        x = LLVMBuildOr(e->b, low, high, "");
-    } else if (bits == 32) {
-        x = shuffle_word(e, x, delta);
-    } else {
-        x = shuffle_word(e, LLVMBuildZExt(e->b, x, e->i32, ""), delta);
-        x = LLVMBuildTrunc(e->b, x, whole, "");
-    }
-    return LLVMBuildBitCast(e->b, x, type, "");
-}
-
 static void store_parts(Entry *x, const Part *p, LLVMValueRef *sums) {
     Ptx *g = x->g;
     Emit *e = &g->e;
@@ -144,8 +115,8 @@ static void store_parts(Entry *x, const Part *p, LLVMValueRef *sums) {
         IrScalar scalar = inst->results[r]->type->scalar;
         LLVMValueRef folded = sums[r];
         for (int half = LANES / 2; half >= 1; half /= 2)
-            folded =
-                emit_combine(e, (IrReduce)inst->flags, scalar, folded, shuffle(e, folded, half));
+            folded = emit_combine(e, (IrReduce)inst->flags, scalar, folded,
+                                  ptx_shuffle(e, emit_int32(e, -1), folded, half, LANES));
         sums[r] = LLVMBuildSelect(e->b, p->few, sums[r], folded, "");
     }
     LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, p->lane, gen_int(e, 0), "");

@@ -216,7 +216,7 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
     const IrFunc *func = inst->parent->func;
     g->pos = inst->pos;
     g->name = func->name;
-    g->trap = NULL;
+    g->trap = g->meet = NULL;
     g->rank = (uint32_t)inst->imm;
     g->region = inst->nregions ? inst->regions[0] : NULL;
     g->entry = LLVMAddFunction(e->module, kernel->name, entry_type(g, kernel));

@@ -11,10 +11,10 @@
    invocations work on one. */
 enum { DEVICE_SUM_LANES = 16, DEVICE_SUM_BLOCK = 256 };
 
-/* The kernel of a BUILD, REDUCE or CONTRACT.  Its parameters: see AdlGpuModule in runtime/layout.h; the
-   arguments are, for each captured value, a scalar, or an array's address and open sizes; then the
-   address of each result, or of its partial results; of a BUILD with one result then the stride of
-   each index in it, in elements, and where it begins. */
+/* The kernel of a BUILD, REDUCE or CONTRACT.  Its parameters: see AdlGpuModule in runtime/layout.h;
+   the arguments are, for each captured value, a scalar, or an array's address and open sizes; then
+   the address of each result, or of its partial results; of a BUILD with one result then the stride
+   of each index in it, in elements, and where it begins. */
 typedef struct DeviceKernel {
     const IrInst *inst;     /* NULL: of a launch, see launch.c */
     const IrLaunch *launch; /* of a launch */
