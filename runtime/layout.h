@@ -272,7 +272,8 @@ typedef enum AdlGpuArgKind {
     ADL_GPU_READ = 1,
     ADL_GPU_WRITE = 2,
     ADL_GPU_UPDATE = 3,
-    ADL_GPU_PART = 7 /* parts of it are written, without having been read */
+    ADL_GPU_PART = 7, /* parts of it are written, without having been read */
+    ADL_GPU_SUM = 10  /* zeros that are added to */
 } AdlGpuArgKind;
 
 typedef struct AdlGpuArg {

@@ -192,13 +192,16 @@ enum {
 
 /* Of a kernel, or a derivative of one, that the program launches: how a device runs it. */
 typedef struct IrLaunch {
-    IrFunc *func;     /* of the module's KERNELS, for one invocation: the same parameters and
-                         results; NULL: there is none */
+    IrFunc *func;     /* of the module's KERNELS, for one invocation: the same parameters, and more
+                         behind them, and results; NULL: there is none */
     const char *name; /* as messages call it */
     uint32_t n;       /* ranges; which parameters say where each begins and ends, and how many
                          of its indices make a block: */
     uint32_t begin[3], end[3], size[3];
-    int32_t *memory; /* by result: the parameter whose last value it is, or -1 */
+    int32_t *memory; /* by result: the parameter of FUNC whose last value it is, or -1: a number
+                        that all invocations add to */
+    int32_t *like;   /* by result that is an array for which FUNC has a parameter more, to which all
+                        add: the parameter that has its sizes; else -1 */
 } IrLaunch;
 
 struct IrFunc {

@@ -1,5 +1,6 @@
 /* Entries of a device: the derivatives that a kernel's derivative returns are added up over all
-   invocations, so that those that are arrays are memory which is added to, like shadows. */
+   invocations, so that those that are arrays are memory which is added to, like shadows.  The same
+   of what a program launches. */
 #include "lower/c-interface.h"
 #include "lower/internal.h"
 
@@ -14,38 +15,49 @@ static IrValue *add_into(Fn *f, IrValue *into, IrValue *result) {
     return irb_elementwise(&f->b, IR_ADD, irb_assume(&f->b, into, sizes), result);
 }
 
-void c_add_results(Lower *lw, const Instance *inst, IrExport *export) {
-    IrFunc *inner = export->func;
+IrFunc *device_adding(Lower *lw, const Instance *inst, IrFunc *inner, const bool *added,
+                      const char *const *names) {
     uint32_t n = inner->nparams, all = n;
-    for (uint32_t i = 0; i < export->nparams; i++) all += is_added_to(&export->params[i]);
-    if (all == n) return;
+    for (uint32_t r = 0; r < inner->nresults; r++) all += added[r];
+    if (all == n) return inner;
     IrType *types = ARENA_ARRAY(lw->arena, IrType, all);
-    const char **names = ARENA_ARRAY(lw->arena, const char *, all);
+    const char **params = ARENA_ARRAY(lw->arena, const char *, all);
     for (uint32_t i = 0; i < n; i++) {
         types[i] = inner->params[i];
-        names[i] = inner->param_names[i];
+        params[i] = inner->param_names[i];
     }
-    for (uint32_t i = 0, at = n; i < export->nparams; i++) {
-        IrCParam *p = &export->params[i];
-        if (!is_added_to(p)) continue;
-        p->kind = IR_C_MUT;
-        p->param = (int32_t)at;
-        types[at] = p->type;
-        names[at++] = p->name;
+    for (uint32_t r = 0, at = n; r < inner->nresults; r++) {
+        if (!added[r]) continue;
+        types[at] = inner->results[r];
+        params[at++] = names[r];
     }
     IrFunc *func =
-        ir_func_new(lw->module, "entry", all, types, names, inner->nresults, inner->results);
+        ir_func_new(lw->module, "entry", all, types, params, inner->nresults, inner->results);
     Fn *f = fn_open(lw, inst, func);
     f->b.pos = inst->span.begin;
     IrInst *call = irb_call(&f->b, inner, func->body->params);
     IrValue **give = ARENA_ARRAY(lw->arena, IrValue *, inner->nresults);
-    for (uint32_t i = 0; i < inner->nresults; i++) give[i] = call->results[i];
-    for (uint32_t i = 0; i < export->nparams; i++) {
-        const IrCParam *p = &export->params[i];
-        if (p->kind == IR_C_MUT && p->param >= (int32_t)n)
-            give[p->result] = add_into(f, func->body->params[p->param], give[p->result]);
-    }
+    for (uint32_t r = 0, at = n; r < inner->nresults; r++)
+        give[r] =
+            added[r] ? add_into(f, func->body->params[at++], call->results[r]) : call->results[r];
     irb_yield(&f->b, inner->nresults, give);
     fn_close(f);
-    export->func = func;
+    return func;
+}
+
+void c_add_results(Lower *lw, const Instance *inst, IrExport *export) {
+    IrFunc *inner = export->func;
+    bool *added = ARENA_ARRAY(lw->arena, bool, inner->nresults);
+    const char **names = ARENA_ARRAY(lw->arena, const char *, inner->nresults);
+    int32_t at = (int32_t)inner->nparams;
+    /* Of the results these stand in order. */
+    for (uint32_t i = 0; i < export->nparams; i++) {
+        IrCParam *p = &export->params[i];
+        if (!is_added_to(p)) continue;
+        added[p->result] = true;
+        names[p->result] = p->name;
+        p->kind = IR_C_MUT;
+        p->param = at++;
+    }
+    export->func = device_adding(lw, inst, inner, added, names);
 }

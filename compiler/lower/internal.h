@@ -266,6 +266,12 @@ Lower lower_open(const Program *program, const Sources *sources, Diags *diags,
 /* The module of all that was asked for; LW is gone then. */
 IrModule *lower_close(Lower *lw);
 
+/* ---- c-device.c ---- */
+/* INNER, which INST is, with a parameter more for each result that is ADDED, an array: it becomes
+   the sum of both. */
+IrFunc *device_adding(Lower *lw, const Instance *inst, IrFunc *inner, const bool *added,
+                      const char *const *names);
+
 /* ---- launch.c ---- */
 /* Notes that INST, which FUNC is, is called: a kernel is launched by it. */
 void launch_note(Lower *lw, const Instance *inst, IrFunc *func);

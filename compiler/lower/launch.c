@@ -31,7 +31,8 @@ static void describe(Lower *lw, const Instance *inst, IrLaunch *launch, const Ir
     launch->name = arena_strndup(lw->module->arena, inst->name, strlen(inst->name));
     launch->n = kernel_behind(inst)->nindices;
     launch->memory = ARENA_ARRAY(lw->module->arena, int32_t, func->nresults);
-    for (uint32_t i = 0; i < result; i++) launch->memory[i] = -1;
+    launch->like = ARENA_ARRAY(lw->module->arena, int32_t, func->nresults);
+    for (uint32_t i = 0; i < func->nresults; i++) launch->memory[i] = launch->like[i] = -1;
     for (uint32_t i = 0; i < inst->nparams; i++) {
         int32_t part = range_part(inst, i);
         uint32_t n = shape_count(lw, inst->params[i]->type);
@@ -39,6 +40,45 @@ static void describe(Lower *lw, const Instance *inst, IrLaunch *launch, const Ir
         for (uint32_t k = 0; k < n; k++, param++)
             if (inst->params[i]->mut) launch->memory[result++] = (int32_t)param;
     }
+}
+
+/* ---- arrays that are returned ---- */
+
+/* The first parameter of INST's function that is of its base's parameter OF; -1: none is. */
+static int32_t param_of(Lower *lw, const Instance *inst, uint32_t of) {
+    int32_t param = 0;
+    for (uint32_t i = 0; i < inst->deriv->nparams; i++) {
+        const DerivSlot *slot = &inst->deriv->params[i];
+        if (slot->role == ROLE_PRIMAL && slot->of == of) return param;
+        param += (int32_t)shape_count(lw, slot->type);
+    }
+    return -1;
+}
+
+/* FUNC, with memory for the derivatives that it returns, if they are arrays: each has the sizes of
+   what it is of. */
+static IrFunc *with_memory(Lower *device, const Instance *inst, IrLaunch *launch, IrFunc *func) {
+    bool *added = ARENA_ARRAY(device->arena, bool, func->nresults);
+    const char **names = ARENA_ARRAY(device->arena, const char *, func->nresults);
+    int32_t more = (int32_t)func->nparams;
+    uint32_t result = 0;
+    if (inst->kind != INSTANCE_DERIV) return func;
+    for (uint32_t i = 0; i < inst->deriv->nresults; i++) {
+        const DerivSlot *slot = &inst->deriv->results[i];
+        uint32_t n = shape_count(device, slot->type);
+        int32_t like = slot->role == ROLE_COTANGENT ? param_of(device, inst, slot->of) : -1;
+        for (uint32_t k = 0; k < n; k++, result++) {
+            IrType type = func->results[result];
+            int32_t param = like + (int32_t)k;
+            if (type->kind != IR_T_ARRAY || like < 0) continue;
+            if (func->params[param]->rank != type->rank) continue;
+            added[result] = true;
+            names[result] = func->param_names[param];
+            launch->like[result] = param;
+            launch->memory[result] = more++;
+        }
+    }
+    return device_adding(device, inst, func, added, names);
 }
 
 /* ---- what a device cannot have ---- */
@@ -92,8 +132,8 @@ void launch_lower(Lower *lw) {
             vec_push(&lw->module->unlaunched, unlaunched);
             continue;
         }
-        launch->func = func;
-        func->flags |= IR_FUNC_ROOT;
+        launch->func = with_memory(&t.device, inst, launch, func);
+        launch->func->flags |= IR_FUNC_ROOT;
     }
     lw->module->kernels = lower_close(&t.device);
     vec_free(&lw->launched);

@@ -39,6 +39,7 @@ enum { CU_ERROR_LOG = 5, CU_ERROR_LOG_BYTES = 6 };
     X(to_host, cuMemcpyDtoH_v2, (void *to, CuAddress from, size_t bytes))                          \
     X(on_device, cuMemcpyDtoDAsync_v2,                                                             \
       (CuAddress to, CuAddress from, size_t bytes, CuStream stream))                               \
+    X(fill, cuMemsetD8Async, (CuAddress to, unsigned char byte, size_t bytes, CuStream stream))    \
     X(to_device_behind, cuMemcpyHtoDAsync_v2,                                                      \
       (CuAddress to, const void *from, size_t bytes, CuStream stream))                             \
     X(to_host_behind, cuMemcpyDtoHAsync_v2,                                                        \

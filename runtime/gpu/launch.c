@@ -118,25 +118,33 @@ static bool pays(const AdlContext *context, double work, const AdlGpuArg *args, 
     return true;
 }
 
+/* What is to be in ARG's memory, at AT, before the launch, where no block brought it along. */
+static int32_t fill(AdlContext *context, const AdlSite *site, const AdlGpuArg *arg, CuAddress at) {
+    const char *what = is_read(arg) ? "cuMemcpyHtoD" : "cuMemsetD8";
+    CuResult result = 0;
+    if (arg->bytes == 0) return ADL_OK;
+    if (is_read(arg)) result = gpu_to_device(at, (const void *)(uintptr_t)arg->word, arg->bytes);
+    if (arg->kind == ADL_GPU_SUM) result = gpu.fill(at, 0, (size_t)arg->bytes, gpu.stream);
+    return result ? gpu_fail(context, site, result, "%s of %lld bytes", what, (long long)arg->bytes)
+                  : ADL_OK;
+}
+
 /* The device's address of ARG's memory.  TEMPORARY is memory of its own, if it has no block, or
    APART from what the block has. */
 static int32_t place(AdlContext *context, const AdlSite *site, const AdlGpuArg *arg, bool apart,
                      CuAddress *at, GpuFree *temporary) {
     const char *host = (const char *)(uintptr_t)arg->word;
     AdlBlock *block = gpu_block(context, arg->block);
+    int32_t status;
     if (block && !apart) {
-        int32_t status = gpu_reside(context, site, block, is_read(arg), at);
+        status = gpu_reside(context, site, block, is_read(arg), at);
         *at += (CuAddress)(host - (const char *)(block + 1));
-        return status;
+        return status || is_read(arg) ? status : fill(context, site, arg, *at);
     }
-    int32_t status = gpu_take(context, site, arg->bytes, at, &temporary->bytes);
+    status = gpu_take(context, site, arg->bytes, at, &temporary->bytes);
     if (status) return status;
     temporary->at = *at;
-    if (!is_read(arg) || arg->bytes == 0) return ADL_OK;
-    CuResult result = gpu_to_device(*at, host, arg->bytes);
-    return result ? gpu_fail(context, site, result, "cuMemcpyHtoD of %lld bytes",
-                             (long long)arg->bytes)
-                  : ADL_OK;
+    return fill(context, site, arg, *at);
 }
 
 /* Behind the launch: what was written is where it was written. */
@@ -298,7 +306,8 @@ static int32_t run(Launch *l) {
     return status;
 }
 
-/* COST: of one invocation of a loop.  What the program launches runs there whether it pays or not. */
+/* COST: of one invocation of a loop.  What the program launches runs there whether it pays or not.
+ */
 static int32_t launch(Launch *l, double cost) {
     CuContext before;
     int32_t status = gpu_open(l->context, l->site);

@@ -435,6 +435,12 @@ EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
     return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count,
+                                CUstream stream) {
+    (void)stream;
+    return cuMemsetD8_v2(to, value, count);
+}
+
 EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
                                      CUstream stream) {
     (void)stream;

@@ -468,6 +468,7 @@ START_TEST(stands_in_for_the_driver) {
         "cuMemcpyDtoH_v2",
         "cuMemcpyDtoD_v2",
         "cuMemsetD8_v2",
+        "cuMemsetD8Async",
         "cuLaunchKernel",
         "cuCtxSynchronize",
         "cuGetErrorName",

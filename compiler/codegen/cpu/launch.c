@@ -45,12 +45,15 @@ static void own_memory(Run *run, uint32_t r, uint32_t p) {
     else run->written[r] = copy_of(f, &run->args[p], from, type, small ? run->memory[r] : NULL);
 }
 
-/* A sum over all invocations. */
+/* A sum over all invocations, which begins with zeros there. */
 static void open_sum(Run *run, uint32_t r) {
-    const Emit *e = run->f->e;
-    IrScalar scalar = run->call->func->results[r]->scalar;
-    LLVMBuildStore(e->b, LLVMConstNull(emit_memory_type(e, scalar)), run->memory[r]);
-    run->written[r] = (Val){.at = run->memory[r], .block = emit_null(e)};
+    Fn *f = run->f;
+    IrType type = run->call->func->results[r];
+    int32_t like = run->launch->like[r];
+    run->written[r] = (Val){.at = run->memory[r], .block = emit_null(f->e)};
+    if (like < 0) return;
+    run->written[r].dims = run->args[like].dims;
+    if (!mem_is_small(type)) run->written[r] = gen_heap_array(f, type, run->args[like].dims);
 }
 
 /* ---- the launch ---- */
@@ -64,19 +67,20 @@ static LLVMValueRef pass_all(Run *run, int32_t *count) {
         if (run->launch->memory[r] >= 0) written[run->launch->memory[r]] = &run->written[r];
     for (uint32_t p = 0; p < func->nparams; p++) {
         IrType type = func->params[p];
-        const Val *val = &run->args[p];
+        bool more = p >= run->call->func->nparams;
+        const Val *val = written[p] && type->kind == IR_T_ARRAY ? written[p] : &run->args[p];
         if (type->kind == IR_T_SCALAR) {
             launch_pass_scalar(&args, emit_to_memory(f->e, type->scalar, val->at));
             continue;
         }
-        launch_pass_memory(&args, written[p] ? ADL_GPU_UPDATE : ADL_GPU_READ,
-                           written[p] ? written[p] : val, type);
+        int kind = more ? ADL_GPU_SUM : written[p] ? ADL_GPU_UPDATE : ADL_GPU_READ;
+        launch_pass_memory(&args, kind, val, type);
         for (uint32_t k = 0; k < type->rank; k++)
             if (type->dims[k] < 0) launch_pass_scalar(&args, val->dims[k]);
     }
     for (uint32_t r = 0; r < func->nresults; r++)
         if (run->launch->memory[r] < 0)
-            launch_pass_memory(&args, ADL_GPU_UPDATE, &run->written[r], func->results[r]);
+            launch_pass_memory(&args, ADL_GPU_SUM, &run->written[r], func->results[r]);
     *count = launch_passed(&args);
     return launch_args(&args);
 }
@@ -127,8 +131,9 @@ static void run_here(Run *run) {
     for (uint32_t r = 0; r < func->nresults; r++) {
         IrType type = func->results[r];
         int32_t p = run->launch->memory[r];
-        bool copied = p >= 0 && !run->owned[p] && type->kind == IR_T_ARRAY && !mem_is_small(type);
-        if (copied) gen_release(f, &run->written[r], type);
+        bool handed_over = p >= 0 && p < (int32_t)func->nparams && run->owned[p];
+        if (type->kind == IR_T_ARRAY && !mem_is_small(type) && !handed_over)
+            gen_release(f, &run->written[r], type);
     }
 }
 
@@ -171,7 +176,7 @@ void launch_call(Fn *f, const IrInst *call, const DeviceKernel *kernel, Val *arg
                memory,
                f->g->plan->funcs[func->id].owned_param};
     for (uint32_t r = 0; r < func->nresults; r++)
-        if (run.launch->memory[r] < 0) open_sum(&run, r);
+        if (run.launch->memory[r] < 0 || run.launch->like[r] >= 0) open_sum(&run, r);
         else own_memory(&run, r, (uint32_t)run.launch->memory[r]);
     LLVMValueRef status = ask_to_run(&run, kernel);
     LLVMBasicBlockRef here = gen_block(f, "here"), there = gen_block(f, "there"),

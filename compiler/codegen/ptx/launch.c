@@ -114,7 +114,7 @@ static void refuse_what_cannot_be(Ptx *g, const IrLaunch *launch) {
         IrType type = func->results[r];
         if (!is_added(launch, r)) continue;
         if (type->kind != IR_T_SCALAR)
-            ptx_refuse(g, "the derivative of an Active array (declare it Duplicated)");
+            ptx_refuse(g, "a returned array that is not of the sizes of a parameter");
         else if (type->scalar != IR_F64 && type->scalar != IR_F32)
             ptx_refuse(g, "a derivative that is no f32 or f64");
     }
