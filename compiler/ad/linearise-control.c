@@ -128,6 +128,7 @@ static void linearise_loop(Lin *l, IrInst *inst) {
                             inst->flags & IR_LOOP_EXIT);
     IrRegion *body = copy->regions[0];
     copy->imm = inst->imm;
+    copy->flags |= inst->flags & IR_LOOP_SCAN;
     bind_param(l, from->params[0], body->params[0], false);
     for (uint32_t i = 0; i < n; i++) {
         bind_param(l, from->params[1 + i], body->params[1 + i], false);

@@ -477,6 +477,7 @@ void transpose_loop(Transposer *t, IrInst *inst) {
     uint32_t n = carried_inits(t, inst, &c, inits);
     if (c.taped) inits[n++] = tape_of(t, inst);
     IrInst *loop = irb_loop(&t->b, trips, n, inits, false);
+    loop->flags |= inst->flags & IR_LOOP_SCAN;
     carried_types(inst, &c, loop);
     reverse_loop_body(t, inst, &c, loop, trips);
     carried_finish(t, inst, &c, loop);

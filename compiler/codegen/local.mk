@@ -42,6 +42,7 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/cpu/reduce.c \
   compiler/codegen/cpu/parts.c \
   compiler/codegen/cpu/reduce.h \
+  compiler/codegen/cpu/scan-device.c \
   compiler/codegen/cpu/sink.c \
   compiler/codegen/cpu/sum.c \
   compiler/codegen/cpu/tape.c \
@@ -65,6 +66,7 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/ptx/reduce.c \
   compiler/codegen/ptx/region.c \
   compiler/codegen/ptx/regions.h \
+  compiler/codegen/ptx/scan.c \
   compiler/codegen/ptx/tape.c
 
 # Belongs to dslc itself: opens the shared object.
@@ -77,7 +79,9 @@ libdslc_la_SOURCES += \
   compiler/opt/memory.h \
   compiler/opt/memory-internal.h \
   compiler/opt/memory-reuse.c \
-  compiler/opt/memory-unique.c
+  compiler/opt/memory-unique.c \
+  compiler/opt/scan.c \
+  compiler/opt/scan.h
 
 if WITH_LLVM
 pkglib_LTLIBRARIES += libdslc-llvm.la

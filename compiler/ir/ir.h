@@ -68,7 +68,9 @@ typedef enum IrReduce {
     IR_ARGMAX
 } IrReduce;
 
-enum { IR_LOOP_EXIT = 1 };                       /* flags of LOOP */
+/* Flags of LOOP.  SCAN: what it carries in a scalar may be combined in another order, since it
+   comes from `scan` or `reduce`, or a derivative of these. */
+enum { IR_LOOP_EXIT = 1, IR_LOOP_SCAN = 2 };
 enum { IR_SUM_SETTLED = 1 };                     /* flags of ADD, SUB: see ir_settle_sums */
 enum { IR_CONTRACT_TA = 1, IR_CONTRACT_TB = 2 }; /* flags of CONTRACT */
 /* Flag of CALL: it runs ahead, for the sizes of its results, what the program runs again behind it.

@@ -217,6 +217,7 @@ static void parse_reduction(IrParser *p, Draft *d) {
 
 static void parse_flag_words(IrParser *p, Draft *d, char part) {
     if (part == 'X' && ir_take_word(p, "exit")) d->inst.flags |= IR_LOOP_EXIT;
+    if (part == 'X' && ir_take_word(p, "scan")) d->inst.flags |= IR_LOOP_SCAN;
     if (part == 'C' && ir_take_word(p, "ta")) d->inst.flags |= IR_CONTRACT_TA;
     if (part == 'C' && ir_take_word(p, "tb")) d->inst.flags |= IR_CONTRACT_TB;
     if (part == 'B' && ir_take_word(p, "copies")) d->inst.flags |= IR_TAPE_COPIES;

@@ -179,6 +179,7 @@ static void print_text(StrBuf *out, const char *text) {
 static void print_flag_words(Cursor *c, char part) {
     uint32_t flags = c->inst->flags;
     if (part == 'X' && (flags & IR_LOOP_EXIT)) strbuf_add(c->out, "exit ");
+    if (part == 'X' && (flags & IR_LOOP_SCAN)) strbuf_add(c->out, "scan ");
     if (part == 'C' && (flags & IR_CONTRACT_TA)) strbuf_add(c->out, "ta ");
     if (part == 'C' && (flags & IR_CONTRACT_TB)) strbuf_add(c->out, "tb ");
     if (part == 'B' && (flags & IR_TAPE_COPIES)) strbuf_add(c->out, "copies ");

@@ -7,7 +7,7 @@
    I  [imm operands]: sets imm            N  inner [...] and ranks [...] of BUILD, if any
    J  init R, if operands are left        K  the constant, by the result's type
    M  a scalar function: imm              Q  the kind of a reduction: flags
-   X  exit: flag of LOOP                  C  ta, tb: flags of CONTRACT
+   X  exit, scan: flags of LOOP           C  ta, tb: flags of CONTRACT
    T  text, as a string, or none          G  flags, a number
    D  imm, a number                       P  (ints)
    F  a function

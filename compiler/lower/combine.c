@@ -95,6 +95,7 @@ Vals builtin_reduce(Fn *f, const Tree *t) {
     env_set(f, slot, args[1]);
     slots_add(&loop.carried, slot);
     IrValue *trip = loop_open(f, &loop, list.count, false);
+    loop.inst->flags |= IR_LOOP_SCAN;
     Vals pair[] = {env_get(f, slot), list_element(f, &list, trip)};
     env_set(f, slot, call_closure(f, op, args[0], 2, pair));
     loop_close(f, &loop, NULL);
@@ -116,6 +117,16 @@ static Vals zeros_of(Fn *f, IrValue *count, Vals unit) {
     return out;
 }
 
+/* Can the results lie where the elements of LIST are? */
+static bool are_alike(const List *list, Vals unit) {
+    for (uint32_t i = 0; i < unit.n; i++) {
+        IrType from = list->array.at[i]->type;
+        if (unit.at[i]->type->kind != IR_T_SCALAR || from->rank != 1) return false;
+        if (from->scalar != unit.at[i]->type->scalar) return false;
+    }
+    return list->array.n == unit.n;
+}
+
 Vals builtin_scan(Fn *f, const Tree *t) {
     Vals args[4];
     const Instance *op = t->instance;
@@ -126,11 +137,14 @@ Vals builtin_scan(Fn *f, const Tree *t) {
     uint32_t into = env_new_slot(f, shape_of(f->lw, t->type));
     Loop loop = {0};
     env_set(f, slot, args[1]);
-    env_set(f, into, zeros_of(f, list.count, args[1]));
+    bool over = are_alike(&list, args[1]);
+    env_set(f, into, over ? list.array : zeros_of(f, list.count, args[1]));
     slots_add(&loop.carried, slot);
     slots_add(&loop.carried, into);
     IrValue *trip = loop_open(f, &loop, list.count, false);
     Vals before = env_get(f, slot), filled = vals_copy(f->lw, env_get(f, into));
+    loop.inst->flags |= IR_LOOP_SCAN;
+    if (over) list.array = vals_copy(f->lw, filled);
     Vals pair[] = {before, list_element(f, &list, trip)};
     Vals after = call_closure(f, op, args[0], 2, pair);
     for (uint32_t i = 0; i < filled.n; i++) {

@@ -2,6 +2,7 @@
 
 #include "ir/build.h"
 #include "opt/memory.h"
+#include "opt/scan.h"
 
 /* Loops that are known to be shorter stay on the CPU. */
 enum { WORTH_LAUNCHING = 64 };
@@ -86,8 +87,26 @@ static bool can_be_launched(const IrInst *inst) {
     return inst->nresults > 0 && is_long(inst);
 }
 
+static bool is_scan(const IrInst *inst) {
+    Scan scan;
+    if (!scan_find(inst, &scan)) return false;
+    scan_free(&scan);
+    return true;
+}
+
+/* What the language calls a scan is named even if it cannot be launched, so that this is told. */
+static bool is_long_scan(const IrInst *inst) {
+    int64_t trips;
+    if (inst->op != IR_LOOP || !(inst->flags & IR_LOOP_SCAN || is_scan(inst))) return false;
+    return !ir_const_int(inst->operands[0], &trips) || trips >= WORTH_LAUNCHING * WORTH_LAUNCHING;
+}
+
 static void find_regions(DevicePlan *plan, const IrRegion *region) {
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
+        if (is_long_scan(inst)) {
+            vec_push(&plan->regions, inst);
+            if (is_scan(inst)) continue;
+        }
         if (can_be_launched(inst)) vec_push(&plan->regions, inst);
         for (uint32_t r = 0; r < inst->nregions && !is_parallel(inst); r++)
             find_regions(plan, inst->regions[r]);

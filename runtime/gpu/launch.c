@@ -181,6 +181,7 @@ typedef struct Launch {
     int64_t sizes[3]; /* of blocks, for what the program launches; 0: as it suits a loop */
     AdlGpuArg *args;
     const GpuProduct *product; /* NULL: none */
+    int phases;                /* of a scan */
     CuAddress at[MOST_ARGS];
     GpuFree temporaries[MOST_ARGS];
 } Launch;
@@ -217,6 +218,21 @@ static int32_t start_loop(Launch *l, CuFunction function) {
     CuResult result = gpu.launch(function, blocks(l, 0, x), blocks(l, 1, y), blocks(l, 2, 1), x, y,
                                  1, 0, gpu.stream, params, NULL);
     return result ? not_launched(l, result) : ADL_OK;
+}
+
+/* The phases of a scan: one block has the second. */
+static int32_t start_scan(Launch *l, CuFunction function) {
+    void *params[MOST_ARGS + 4];
+    int64_t words[3] = {l->extents[0], 0, (l->extents[0] - 1) / BLOCK_SIZE + 1};
+    gather(l, words, params);
+    for (int phase = 0; phase < l->phases; phase++) {
+        unsigned grid = phase == 1 ? 1 : blocks(l, 0, BLOCK_SIZE);
+        words[1] = phase;
+        CuResult result =
+            gpu.launch(function, grid, 1, 1, BLOCK_SIZE, 1, 1, 0, gpu.stream, params, NULL);
+        if (result) return not_launched(l, result);
+    }
+    return ADL_OK;
 }
 
 /* One grid after the other, of as many blocks as a grid can have. */
@@ -286,6 +302,7 @@ static int32_t work(Launch *l) {
     if (status != ADL_GPU_ELSEWHERE) return status;
     status = find(l->context, l->site, l->module, l->kernel, &function);
     if (status) return status;
+    if (l->phases) return start_scan(l, function);
     return l->sizes[0] ? start_blocks(l, function) : start_loop(l, function);
 }
 
@@ -352,6 +369,21 @@ int32_t adl__gpu_product(AdlContext *context, const AdlSite *site, AdlGpuModule 
                 .args = args,
                 .product = &product};
     return launch(&l, (double)k);
+}
+
+/* On the CPU it has one thread. */
+int32_t adl__gpu_scan(AdlContext *context, const AdlSite *site, AdlGpuModule *module,
+                      int32_t kernel, int64_t trips, int32_t arrays, int64_t work, int32_t count,
+                      AdlGpuArg *args) {
+    Launch l = {.context = context,
+                .site = site,
+                .module = module,
+                .kernel = kernel,
+                .count = count,
+                .extents = {trips, 1, 1},
+                .args = args,
+                .phases = arrays ? 3 : 2};
+    return launch(&l, (double)work * (double)adl_get_num_threads());
 }
 
 int32_t adl__gpu_run(AdlContext *context, const AdlSite *site, AdlGpuModule *module, int32_t kernel,

@@ -335,14 +335,13 @@ static void next_small(Fn *f, const IrInst *inst, const IrInst *yield, uint32_t 
     }
 }
 
-void gen_loop(Fn *f, const IrInst *inst) {
+/* The loop itself, from INIT, which gets what comes out. */
+static void loop_from(Fn *f, const IrInst *inst, Carried *carried) {
     Emit *e = f->e;
     const IrRegion *body = inst->regions[0];
     uint32_t n = inst->nresults, skip = inst->flags & IR_LOOP_EXIT ? 1 : 0;
-    Carried *carried = ARENA_ARRAY(f->g->plan->arena, Carried, n);
     Val *next = ARENA_ARRAY(f->g->plan->arena, Val, n);
     Loop loop;
-    for (uint32_t i = 0; i < n; i++) start_carried(f, inst, i, &carried[i]);
     LLVMValueRef count = gen_scalar(f, inst->operands[0]);
     gen_loop_open(f, &loop, "for");
     gen_set_scalar(f, body->params[0], loop.i);
@@ -373,14 +372,44 @@ void gen_loop(Fn *f, const IrInst *inst) {
     gen_loop_close(f, &loop, NULL);
     for (uint32_t i = 0; i < n; i++) {
         IrType type = inst->results[i]->type;
-        Val result = carried[i].phi;
+        carried[i].init = carried[i].phi;
         if (skip && !mem_is_small(type)) {
-            result = val_phis(f, type);
-            add_incoming(e, type, &result, &carried[i].phi, loop.head);
-            add_incoming(e, type, &result, &next[i], stop);
+            carried[i].init = val_phis(f, type);
+            add_incoming(e, type, &carried[i].init, &carried[i].phi, loop.head);
+            add_incoming(e, type, &carried[i].init, &next[i], stop);
         }
-        gen_set(f, inst->results[i], result);
     }
+}
+
+/* None of what a scan carries is small. */
+static void loop_otherwise(Fn *f, const IrInst *inst, Val *init) {
+    Carried *carried = ARENA_ARRAY(f->g->plan->arena, Carried, inst->nresults);
+    for (uint32_t i = 0; i < inst->nresults; i++) carried[i].init = init[i];
+    loop_from(f, inst, carried);
+    for (uint32_t i = 0; i < inst->nresults; i++) init[i] = carried[i].init;
+}
+
+static void gen_scan(Fn *f, const IrInst *inst, const DeviceKernel *kernel) {
+    Val *init = ARENA_ARRAY(f->g->plan->arena, Val, inst->nresults);
+    for (uint32_t i = 0; i < inst->nresults; i++) {
+        Carried c = {0};
+        start_carried(f, inst, i, &c);
+        init[i] = c.init;
+    }
+    scan_on_device(f, kernel, init, loop_otherwise);
+    for (uint32_t i = 0; i < inst->nresults; i++) gen_set(f, inst->results[i], init[i]);
+}
+
+void gen_loop(Fn *f, const IrInst *inst) {
+    const DeviceKernel *kernel = device_kernel(f, inst);
+    Carried *carried = ARENA_ARRAY(f->g->plan->arena, Carried, inst->nresults);
+    if (kernel) {
+        gen_scan(f, inst, kernel);
+        return;
+    }
+    for (uint32_t i = 0; i < inst->nresults; i++) start_carried(f, inst, i, &carried[i]);
+    loop_from(f, inst, carried);
+    for (uint32_t i = 0; i < inst->nresults; i++) gen_set(f, inst->results[i], carried[i].init);
 }
 
 /* ---- CALL ---- */

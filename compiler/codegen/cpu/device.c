@@ -295,46 +295,47 @@ static void extents_of(Fn *f, const IrInst *inst, LLVMValueRef *extents) {
     }
 }
 
-/* PRODUCT: NULL if it is none. */
-static Launch open_launch(Fn *f, const DeviceKernel *kernel, const Out *outs,
-                          LLVMValueRef const *extents, LLVMValueRef work,
-                          const LaunchedProduct *product) {
+/* What the runtime's call takes between the kernel's number and the arguments. */
+typedef struct Asking {
+    const char *call;
+    LLVMValueRef words[4];
+    uint32_t n;
+} Asking;
+
+static LLVMValueRef ask_runtime(Fn *f, const DeviceKernel *kernel, const Out *outs, uint32_t nouts,
+                                const Asking *asking) {
     Emit *e = f->e;
-    const IrInst *inst = kernel->inst;
     LaunchArgs args = {.f = f};
-    Touched t = {f, inst};
-    Launch launch = {.device = gen_block(f, "device"), .done = gen_block(f, "launched")};
     for (uint32_t i = 0; i < kernel->ncaptures; i++) push_capture(&args, kernel->captures[i]);
-    for (uint32_t r = 0; r < inst->nresults; r++) {
-        launch_pass_memory(&args, outs[r].part ? ADL_GPU_PART : ADL_GPU_WRITE, &outs[r].val,
-                           outs[r].type);
+    for (uint32_t r = 0; r < nouts; r++) {
+        int kind = outs[r].part ? ADL_GPU_PART : outs[r].read ? ADL_GPU_UPDATE : ADL_GPU_WRITE;
+        launch_pass_memory(&args, kind, &outs[r].val, outs[r].type);
         for (uint32_t k = 0; k < outs[r].nto; k++) launch_pass_scalar(&args, outs[r].to[k]);
     }
-    LLVMValueRef call[] = {f->context,
-                           gen_site(f->g, f->ir, inst->pos),
-                           device_module(f->g),
-                           emit_int32(e, (int32_t)kernel->number),
-                           extents[0],
-                           extents[1],
-                           extents[2],
-                           work,
-                           emit_int32(e, launch_passed(&args)),
-                           launch_args(&args)};
-    if (product) {
-        LLVMValueRef how[] = {call[0],    call[1],    call[2],    call[3], product->how,
-                              product->m, product->n, product->k, call[8], call[9]};
-        launch.status = gen_runtime(f->g, "adl__gpu_product", how, 10);
-    } else {
-        launch.status = gen_runtime(f->g, "adl__gpu_launch", call, 10);
-    }
+    LLVMValueRef call[10] = {f->context, gen_site(f->g, f->ir, kernel->inst->pos),
+                             device_module(f->g), emit_int32(e, (int32_t)kernel->number)};
+    uint32_t n = 4;
+    for (uint32_t i = 0; i < asking->n; i++) call[n++] = asking->words[i];
+    call[n++] = emit_int32(e, launch_passed(&args));
+    call[n++] = launch_args(&args);
+    return gen_runtime(f->g, asking->call, call, n);
+}
+
+static Launch open_launch(Fn *f, const DeviceKernel *kernel, const Out *outs, uint32_t nouts,
+                          const Asking *asking) {
+    Emit *e = f->e;
+    const IrInst *inst = kernel->inst;
+    Touched t = {f, inst};
+    Launch launch = {.device = gen_block(f, "device"), .done = gen_block(f, "launched")};
+    launch.status = ask_runtime(f, kernel, outs, nouts, asking);
     LLVMBasicBlockRef cpu = gen_block(f, "cpu");
     LLVMValueRef elsewhere =
         LLVMBuildICmp(e->b, LLVMIntEQ, launch.status, emit_int32(e, ADL_GPU_ELSEWHERE), "");
     LLVMBuildCondBr(e->b, elsewhere, cpu, launch.device);
     LLVMPositionBuilderAtEnd(e->b, cpu);
-    for (uint32_t r = 0; r < inst->nresults; r++) device_ask(f, &outs[r].val, true);
+    for (uint32_t r = 0; r < nouts; r++) device_ask(f, &outs[r].val, true);
     if (inst->nregions) ir_captures(inst->regions[0], ask_captured, &t);
-    for (uint32_t k = 0; product && k < inst->noperands; k++)
+    for (uint32_t k = 0; k < inst->noperands && inst->op == IR_CONTRACT; k++)
         ask_for(&t, ir_resolve(inst->operands[k]), false);
     f->device = false;
     return launch;
@@ -342,14 +343,21 @@ static Launch open_launch(Fn *f, const DeviceKernel *kernel, const Out *outs,
 
 Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs, LLVMValueRef const *extents,
                    LLVMValueRef work) {
-    return open_launch(f, kernel, outs, extents, work, NULL);
+    Asking asking = {"adl__gpu_launch", {extents[0], extents[1], extents[2], work}, 4};
+    return open_launch(f, kernel, outs, kernel->inst->nresults, &asking);
 }
 
 Launch launch_open_product(Fn *f, const DeviceKernel *kernel, const Val *out,
                            const LaunchedProduct *product) {
-    LLVMValueRef extents[] = {product->n, product->m, gen_int(f->e, 1)};
+    Asking asking = {"adl__gpu_product", {product->how, product->m, product->n, product->k}, 4};
     Out made = {.val = *out, .type = kernel->inst->results[0]->type};
-    return open_launch(f, kernel, &made, extents, product->k, product);
+    return open_launch(f, kernel, &made, 1, &asking);
+}
+
+Launch launch_open_scan(Fn *f, const DeviceKernel *kernel, const Out *outs, uint32_t nouts,
+                        LLVMValueRef trips, LLVMValueRef work) {
+    Asking asking = {"adl__gpu_scan", {trips, emit_int32(f->e, nouts > 1), work}, 3};
+    return open_launch(f, kernel, outs, nouts, &asking);
 }
 
 void launch_done(Fn *f, Launch *launch) {

@@ -38,12 +38,13 @@ typedef struct Launch {
     LLVMBasicBlockRef device, done, from_cpu;
     LLVMValueRef status;
 } Launch;
-/* Memory that a kernel writes. */
+/* Memory that a kernel writes ... */
 typedef struct Out {
     Val val;
     IrType type;
     bool part;        /* of it alone */
-    LLVMValueRef *to; /* the strides of the kernel's indices in it and where it begins; or NULL */
+    bool read;        /* ... and reads */
+    LLVMValueRef *to; /* what is said of it: see DeviceKernel */
     uint32_t nto;
 } Out;
 /* Asks for KERNEL with OUTS, one for each result; the builder then stands where it did not run,
@@ -57,6 +58,10 @@ typedef struct LaunchedProduct {
 } LaunchedProduct;
 Launch launch_open_product(Fn *f, const DeviceKernel *kernel, const Val *out,
                            const LaunchedProduct *product);
+/* The same for a scan of TRIPS; the first of NOUTS is the totals, the others are the arrays
+ * carried. */
+Launch launch_open_scan(Fn *f, const DeviceKernel *kernel, const Out *outs, uint32_t nouts,
+                        LLVMValueRef trips, LLVMValueRef work);
 void launch_done(Fn *f, Launch *launch);
 /* HERE, the N values of the first way, become phis of those and THERE, of the second. */
 void launch_close(Fn *f, Launch *launch, uint32_t n, LLVMValueRef *here, LLVMValueRef *there);
@@ -64,6 +69,12 @@ void launch_close(Fn *f, Launch *launch, uint32_t n, LLVMValueRef *here, LLVMVal
    the CPU. */
 void launch_build(Fn *f, const DeviceKernel *kernel, const Val *outs, const Sink *sink,
                   void (*otherwise)(Fn *f, void *data), void *data);
+/* ---- scan-device.c ---- */
+/* LOOP's kernel; INIT has the values that it carries in, by result, and gets those that come out.
+   OTHERWISE makes the loop on the CPU, with INIT, which gets what comes out of that. */
+void scan_on_device(Fn *f, const DeviceKernel *kernel, Val *init,
+                    void (*otherwise)(Fn *f, const IrInst *loop, Val *init));
+
 /* ---- launch.c ---- */
 /* The kernel of what CALL launches; NULL: it runs on the CPU. */
 const DeviceKernel *device_launched(const Fn *f, const IrInst *call);

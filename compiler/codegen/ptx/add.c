@@ -164,9 +164,11 @@ void ptx_acc_add(Body *b, const IrInst *inst) {
 
 static LLVMValueRef shuffle_word(Emit *e, LLVMValueRef mask, LLVMValueRef word, int delta,
                                  int width) {
-    LLVMValueRef args[] = {mask, word, emit_int32(e, delta),
-                           emit_int32(e, (WARP - width) << 8 | (WARP - 1))};
-    return emit_intrinsic(e, "llvm.nvvm.shfl.sync.down.i32", NULL, args, 4);
+    bool up = delta < 0;
+    LLVMValueRef args[] = {mask, word, emit_int32(e, up ? -delta : delta),
+                           emit_int32(e, (WARP - width) << 8 | (up ? 0 : WARP - 1))};
+    return emit_intrinsic(e, up ? "llvm.nvvm.shfl.sync.up.i32" : "llvm.nvvm.shfl.sync.down.i32",
+                          NULL, args, 4);
 }
 
 LLVMValueRef ptx_shuffle(Emit *e, LLVMValueRef mask, LLVMValueRef value, int delta, int width) {

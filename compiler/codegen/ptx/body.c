@@ -169,6 +169,17 @@ void ptx_region(Ptx *g, const IrRegion *region, Val *vals, Val *results) {
     if (!*g->error) ptx_yields(&b, region, 0, results);
 }
 
+void ptx_some(Ptx *g, const IrRegion *region, Val *vals,
+              bool (*wanted)(const IrInst *inst, const void *data), const void *data) {
+    Body b = {g, NULL, region->func, &g->plan->funcs[region->func->id], vals};
+    for (const IrInst *inst = region->first; inst != region->last && !*g->error;
+         inst = inst->next) {
+        if (!wanted(inst, data)) continue;
+        if (inst->pos) g->pos = inst->pos;
+        gen_inst(&b, inst);
+    }
+}
+
 void ptx_inline(Ptx *g, const Body *caller, const IrFunc *func, const Val *args, Val *results) {
     for (const Body *b = caller; b; b = b->caller)
         if (b->func == func) ptx_refuse(g, "a function that calls itself");

@@ -31,7 +31,8 @@ static char axis_of(const IrInst *inst) {
 }
 
 /* Two barriers with nothing between them are one. */
-static void gen_wait(Emit *e) {
+void ptx_barrier(Ptx *g) {
+    Emit *e = &g->e;
     static const char old[] = "llvm.nvvm.barrier0";
     LLVMValueRef last = LLVMGetLastInstruction(LLVMGetInsertBlock(e->b)), callee;
     callee = last && LLVMIsACallInst(last) ? LLVMGetCalledValue(last) : NULL;
@@ -46,7 +47,7 @@ static void gen_wait(Emit *e) {
 }
 
 static void gen_barrier(Body *b, const IrInst *inst) {
-    gen_wait(&b->g->e);
+    ptx_barrier(b->g);
     for (uint32_t k = 0; k < inst->nresults; k++)
         b->vals[inst->results[k]->id] = ptx_written(ptx_current(b, inst->operands[k]));
 }
@@ -57,13 +58,20 @@ static uint64_t shared_count(IrType type) {
     return count;
 }
 
+LLVMValueRef ptx_shared(Ptx *g, LLVMTypeRef type) {
+    LLVMValueRef global = LLVMAddGlobalInAddressSpace(g->e.module, type, "shared", 3);
+    LLVMSetLinkage(global, LLVMInternalLinkage);
+    LLVMSetInitializer(global, LLVMGetUndef(type));
+    /* Loads side by side become wide ones, for which the text comes too late to ask for this. */
+    LLVMSetAlignment(global, 16);
+    return global;
+}
+
 static LLVMValueRef open_shared(Body *b, IrValue *result) {
     Emit *e = &b->g->e;
     IrType type = result->type;
     LLVMTypeRef memory = LLVMArrayType2(emit_memory_type(e, type->scalar), shared_count(type));
-    LLVMValueRef global = LLVMAddGlobalInAddressSpace(e->module, memory, "shared", 3);
-    LLVMSetLinkage(global, LLVMInternalLinkage);
-    LLVMSetInitializer(global, LLVMGetUndef(memory));
+    LLVMValueRef global = ptx_shared(b->g, memory);
     b->vals[result->id] = ptx_array(b->g, global, type, NULL, true);
     return global;
 }
@@ -107,7 +115,7 @@ static void gen_zeros(Body *b, const IrInst *inst) {
         LLVMBuildBr(e->b, head);
         LLVMPositionBuilderAtEnd(e->b, done);
     }
-    gen_wait(e);
+    ptx_barrier(g);
 }
 
 static void gen_own_index(Body *b, const IrInst *inst) {

@@ -21,6 +21,7 @@ typedef struct Entry {
     Val *vals; /* by value id */
     LLVMValueRef extents[3];
     LLVMValueRef *outs;
+    unsigned next; /* the parameter behind what is captured */
 } Entry;
 
 /* ---- region.c ---- */
@@ -40,5 +41,9 @@ void entry_reduce(Entry *x);
 /* ---- product.c ---- */
 /* The body of the entry of a CONTRACT. */
 void entry_product(Entry *x);
+
+/* ---- scan.c ---- */
+/* The body of the entry of a LOOP; the extents are the trips, the phase and the tiles. */
+void entry_scan(Entry *x);
 
 #endif

@@ -95,6 +95,9 @@ void ptx_inline(Ptx *g, const Body *caller, const IrFunc *func, const Val *args,
 /* The body of a parallel loop, in whose function VALS, by value id, has all that it captures; what
    it yields goes to RESULTS. */
 void ptx_region(Ptx *g, const IrRegion *region, Val *vals, Val *results);
+/* Of the instructions of REGION those that are WANTED. */
+void ptx_some(Ptx *g, const IrRegion *region, Val *vals,
+              bool (*wanted)(const IrInst *inst, const void *data), const void *data);
 /* Frees what the invocation has of the heap. */
 void ptx_leave(Ptx *g);
 Val *ptx_get(Body *b, const IrValue *value);
@@ -185,6 +188,9 @@ void ptx_tape_free(Ptx *g, LLVMValueRef tape);
 LLVMValueRef ptx_special(Ptx *g, const char *what, char axis);
 LLVMValueRef ptx_own_block(Ptx *g, char axis);
 LLVMValueRef ptx_own_index(Ptx *g, char axis);
+/* Of the invocations of a block; memory that they share. */
+void ptx_barrier(Ptx *g);
+LLVMValueRef ptx_shared(Ptx *g, LLVMTypeRef type);
 void ptx_runtime(Body *b, const IrInst *inst);
 /* The place of the invocation in its block, and how many there are. */
 void ptx_place_in_block(Ptx *g, LLVMValueRef *place, LLVMValueRef *count);
@@ -193,7 +199,8 @@ void ptx_place_in_block(Ptx *g, LLVMValueRef *place, LLVMValueRef *count);
 void ptx_atomic_add(Body *b, const IrInst *inst);
 void ptx_with_acc(Body *b, const IrInst *inst);
 void ptx_acc_add(Body *b, const IrInst *inst);
-/* VALUE of the lane that is DELTA further, among WIDTH lanes of a warp; all of MASK come here. */
+/* VALUE of the lane that is DELTA further (negative: before), among WIDTH lanes of a warp; all of
+   MASK come here. */
 LLVMValueRef ptx_shuffle(Emit *e, LLVMValueRef mask, LLVMValueRef value, int delta, int width);
 /* Returned derivatives, floats: what this invocation adds to the words AT, to which all add. */
 void ptx_add_results(Ptx *g, uint32_t n, LLVMValueRef const *at, LLVMValueRef const *values);

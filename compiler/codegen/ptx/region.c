@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codegen/ptx/entry.h"
+#include "opt/scan.h"
 
 enum { REGION_BLOCK = 256 };
 
@@ -38,7 +39,8 @@ static void find_captures(DeviceKernel *kernel, Arena *arena) {
         capture(inst->operands[k], &c);
     /* Sizes by which an index is taken apart. */
     bool reduces = inst->op == IR_REDUCE;
-    for (int64_t k = reduces ? 0 : 1; k + (reduces ? 0 : 2) < inst->imm; k++)
+    int64_t sizes = reduces || inst->op == IR_BUILD ? inst->imm : 0;
+    for (int64_t k = reduces ? 0 : 1; k + (reduces ? 0 : 2) < sizes; k++)
         capture(inst->operands[k], &c);
     kernel->ncaptures = c.values.len;
     kernel->captures = ARENA_ARRAY(arena, IrValue *, c.values.len + 1);
@@ -86,9 +88,29 @@ static bool has_strides(const IrInst *inst) {
     return inst->op == IR_BUILD && inst->nresults == 1;
 }
 
+typedef VEC(LLVMTypeRef) Types;
+
+static void push_open_sizes(const Emit *e, IrType type, Types *types) {
+    for (uint32_t k = 0; k < type->rank; k++)
+        if (type->dims[k] < 0) vec_push(types, e->i64);
+}
+
+/* Of a scan the number carried comes first, whatever its place among the results. */
+static void push_scanned(const Emit *e, const IrInst *loop, Types *types) {
+    vec_push(types, e->ptr);
+    for (uint32_t r = 0; r < loop->nresults; r++)
+        if (loop->results[r]->type->kind == IR_T_SCALAR)
+            vec_push(types, emit_memory_type(e, loop->results[r]->type->scalar));
+    for (uint32_t r = 0; r < loop->nresults; r++) {
+        if (loop->results[r]->type->kind == IR_T_SCALAR) continue;
+        vec_push(types, e->ptr);
+        push_open_sizes(e, loop->results[r]->type, types);
+    }
+}
+
 static LLVMTypeRef entry_type(Ptx *g, const DeviceKernel *kernel) {
     Emit *e = &g->e;
-    VEC(LLVMTypeRef) types = {0};
+    Types types = {0};
     vec_push(&types, e->ptr);
     for (int i = 0; i < 3; i++) vec_push(&types, e->i64);
     for (uint32_t i = 0; i < kernel->ncaptures; i++) {
@@ -100,10 +122,11 @@ static LLVMTypeRef entry_type(Ptx *g, const DeviceKernel *kernel) {
             continue;
         }
         vec_push(&types, e->ptr);
-        for (uint32_t k = 0; k < type->rank; k++)
-            if (type->dims[k] < 0) vec_push(&types, e->i64);
+        push_open_sizes(e, type, &types);
     }
-    for (uint32_t r = 0; r < kernel->inst->nresults; r++) vec_push(&types, e->ptr);
+    bool scans = kernel->inst->op == IR_LOOP;
+    if (scans) push_scanned(e, kernel->inst, &types);
+    for (uint32_t r = 0; r < kernel->inst->nresults && !scans; r++) vec_push(&types, e->ptr);
     for (int64_t k = 0; has_strides(kernel->inst) && k <= kernel->inst->imm; k++)
         vec_push(&types, e->i64);
     LLVMTypeRef type = LLVMFunctionType(e->none, types.at, types.len, false);
@@ -141,7 +164,9 @@ static void take_params(Entry *x, bool shared) {
         ptx_mark(g, first, "noalias");
         ptx_mark(g, first, "readonly");
     }
-    for (uint32_t r = 0; r < kernel->inst->nresults; r++) x->outs[r] = LLVMGetParam(g->entry, at++);
+    x->next = at;
+    for (uint32_t r = 0; r < kernel->inst->nresults && kernel->inst->op != IR_LOOP; r++)
+        x->outs[r] = LLVMGetParam(g->entry, at++);
 }
 
 static void set_indices(Entry *x, const Axis *axes) {
@@ -226,10 +251,12 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
                kernel,
                ARENA_ARRAY(g->arena, Val, func->nvalues + 1),
                {NULL},
-               ARENA_ARRAY(g->arena, LLVMValueRef, inst->nresults + 1)};
+               ARENA_ARRAY(g->arena, LLVMValueRef, inst->nresults + 1),
+               0};
     take_params(&x, shared);
     if (inst->op == IR_REDUCE) entry_reduce(&x);
     else if (inst->op == IR_CONTRACT) entry_product(&x);
+    else if (inst->op == IR_LOOP) entry_scan(&x);
     else entry_map(&x);
     if (*g->error) return;
     ptx_leave(g);
@@ -242,6 +269,13 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
 
 static void refuse_what_cannot_be(Ptx *g, const DeviceKernel *kernel) {
     const IrInst *inst = kernel->inst;
+    Scan scan;
+    if (inst->op == IR_LOOP) {
+        if (!scan_find(inst, &scan))
+            ptx_refuse(g, "it is not a sum, product, minimum or maximum of one number from trip to "
+                          "trip");
+        scan_free(&scan);
+    }
     for (uint32_t r = 0; r < inst->nresults; r++)
         if (inst->op == IR_BUILD && inst->ints[r]) ptx_refuse(g, "an array for each index");
     for (uint32_t i = 0; i < kernel->ncaptures; i++) {
@@ -310,7 +344,10 @@ static void compile(DeviceCode *code, Ptx *g, const MemPlan *plan, const IrInst 
     kernel->name = arena_printf(arena, "adl_region_%u", kernel->number);
     find_captures(kernel, arena);
     if (device_try(g, kernel, inst->pos ? inst->pos : func->pos,
-                   inst->op == IR_CONTRACT ? "this product" : "this loop", gen_region, &region))
+                   inst->op == IR_CONTRACT ? "this product"
+                   : inst->op == IR_LOOP   ? "this scan"
+                                           : "this loop",
+                   gen_region, &region))
         map_setp(&code->kernels, inst, kernel);
 }
 

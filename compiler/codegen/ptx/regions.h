@@ -11,10 +11,15 @@
    invocations work on one. */
 enum { DEVICE_SUM_LANES = 16, DEVICE_SUM_BLOCK = 256 };
 
-/* The kernel of a BUILD, REDUCE or CONTRACT.  Its parameters: see AdlGpuModule in runtime/layout.h;
-   the arguments are, for each captured value, a scalar, or an array's address and open sizes; then
-   the address of each result, or of its partial results; of a BUILD with one result then the stride
-   of each index in it, in elements, and where it begins. */
+/* Of a LOOP (opt/scan.h) a block of the device has so many trips at a time. */
+enum { DEVICE_SCAN_TILE = 256 };
+
+/* The kernel of a BUILD, REDUCE, CONTRACT or LOOP.  Its parameters: see AdlGpuModule in
+   runtime/layout.h; the arguments are, for each captured value, a scalar, or an array's address and
+   open sizes; then the address of each result, or of its partial results; of a BUILD with one
+   result then the stride of each index in it, in elements, and where it begins; of a LOOP instead
+   of the results the address of totals, one for each tile and one more, the first number, and each
+   array carried with its open sizes. */
 typedef struct DeviceKernel {
     const IrInst *inst;     /* NULL: of a launch, see launch.c */
     const IrLaunch *launch; /* of a launch */
