@@ -177,6 +177,7 @@ typedef struct Launch {
     const AdlSite *site;
     AdlGpuModule *module;
     int32_t kernel, count;
+    bool fits; /* no check fails this time, as the caller knows */
     int64_t extents[3];
     int64_t sizes[3]; /* of blocks, for what the program launches; 0: as it suits a loop */
     AdlGpuArg *args;
@@ -307,7 +308,7 @@ static int32_t work(Launch *l) {
 }
 
 static int32_t run(Launch *l) {
-    bool checks = l->module->checks[l->kernel];
+    bool checks = l->module->checks[l->kernel] && !l->fits;
     int32_t status = ADL_OK;
     for (int32_t i = 0; i < l->count && !status; i++)
         if (is_memory(&l->args[i]))
@@ -387,12 +388,13 @@ int32_t adl__gpu_scan(AdlContext *context, const AdlSite *site, AdlGpuModule *mo
 }
 
 int32_t adl__gpu_run(AdlContext *context, const AdlSite *site, AdlGpuModule *module, int32_t kernel,
-                     const int64_t *geometry, int32_t count, AdlGpuArg *args) {
+                     const int64_t *geometry, int32_t checks, int32_t count, AdlGpuArg *args) {
     Launch l = {.context = context,
                 .site = site,
                 .module = module,
                 .kernel = kernel,
                 .count = count,
+                .fits = !checks,
                 .args = args};
     for (int d = 0; d < 3; d++) {
         l.extents[d] = geometry[d];

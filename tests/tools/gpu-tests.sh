@@ -6,6 +6,7 @@
 #   //# launches: N          so many kernels are launched
 #   //# products: N          so many go to cuBLAS, and none where that is missing
 #   //# kernels: N           so many launches that the program itself says
+#   //# looks: N             so many ask whether a check failed
 #   //# to device: N         so many arrays are copied there; the same with `to host`
 #   //# fails: TEXT          it ends with this message, on the device too
 #   //# set: NAME=VALUE      in the environment, on the device
@@ -90,6 +91,7 @@ program() {
     counted launches 'launch of'
     counted products 'product of'
     counted kernels 'launch of adl_kernel_'
+    counted looks 'to the host: 4 bytes'
     counted 'to device' 'to the device: [0-9]\{2,\} bytes'
     counted 'to host' 'to the host: [0-9]\{2,\} bytes'
     test -z "$(wish products)" || without_cublas

@@ -105,6 +105,28 @@ static LLVMValueRef geometry(Run *run) {
     return memory;
 }
 
+static LLVMValueRef size_of(const Run *run, const DeviceBound *bound) {
+    if (bound->param < 0) return gen_int(run->f->e, bound->value);
+    const Val *val = &run->args[bound->param];
+    return bound->dim < 0 ? val->at : val->dims[bound->dim];
+}
+
+/* May a check fail?  Not if the ranges are within the arrays, where that is all that is checked;
+   then the device is not asked, and the host goes on while the kernel runs. */
+static LLVMValueRef may_fail(Run *run, const DeviceKernel *kernel) {
+    Emit *e = run->f->e;
+    LLVMValueRef bad = LLVMConstInt(e->i1, kernel->checks && !kernel->bounded, false);
+    for (uint32_t i = 0; i < kernel->nbounds && kernel->bounded; i++) {
+        const DeviceBound *bound = &kernel->bounds[i];
+        LLVMValueRef begin = run->args[run->launch->begin[bound->d]].at;
+        LLVMValueRef end = run->args[run->launch->end[bound->d]].at;
+        LLVMValueRef before = LLVMBuildICmp(e->b, LLVMIntSLT, begin, gen_int(e, 0), "");
+        LLVMValueRef behind = LLVMBuildICmp(e->b, LLVMIntSGT, end, size_of(run, bound), "");
+        bad = LLVMBuildOr(e->b, bad, LLVMBuildOr(e->b, before, behind, ""), "");
+    }
+    return LLVMBuildZExt(e->b, bad, e->i32, "");
+}
+
 static LLVMValueRef ask_to_run(Run *run, const DeviceKernel *kernel) {
     Fn *f = run->f;
     int32_t count;
@@ -114,9 +136,10 @@ static LLVMValueRef ask_to_run(Run *run, const DeviceKernel *kernel) {
                            device_module(f->g),
                            emit_int32(f->e, (int32_t)kernel->number),
                            geometry(run),
+                           may_fail(run, kernel),
                            emit_int32(f->e, count),
                            args};
-    return gen_runtime(f->g, "adl__gpu_run", call, 7);
+    return gen_runtime(f->g, "adl__gpu_run", call, 8);
 }
 
 /* ---- the two ways ---- */

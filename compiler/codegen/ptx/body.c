@@ -77,6 +77,7 @@ void ptx_finish_checks(Ptx *g) {
 
 void ptx_check(Ptx *g, LLVMValueRef holds) {
     if (!g->trap) open_trap(g);
+    g->unbounded = true;
     if (g->code) {
         LLVMValueRef number = number_check(g);
         LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.b);
@@ -89,7 +90,9 @@ void ptx_check(Ptx *g, LLVMValueRef holds) {
 
 static void gen_check_index(Body *b, const IrInst *inst) {
     LLVMValueRef i = ptx_scalar(b, inst->operands[0]), n = ptx_scalar(b, inst->operands[1]);
+    bool unbounded = b->g->unbounded || !ptx_is_bounded(b, inst);
     ptx_check(b->g, LLVMBuildICmp(b->g->e.b, LLVMIntULT, i, n, ""));
+    b->g->unbounded = unbounded;
 }
 
 /* ---- calls ---- */

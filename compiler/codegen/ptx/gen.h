@@ -66,13 +66,16 @@ typedef struct Ptx {
     LLVMBasicBlockRef meet;  /* where they go from there; NULL: to the end */
     LLVMValueRef failure;    /* of a program's kernels, there: the number of the check */
     struct DeviceCode *code; /* of a program */
-    const char *name;        /* of its kernel at hand */
-    Scope *scope, kernel;    /* at hand, and the outermost */
-    VEC(LLVMValueRef) tapes; /* of the entry */
-    VEC(Root *) seen;        /* arrays of the entry that several invocations see */
-    const char *missing;     /* a function of libdevice that is called */
-    char **error;            /* the first one; then nothing that is made counts */
-    bool whole;              /* a program's loops, not its kernels: errors are remarks */
+    const IrLaunch *launch;  /* of the launched kernel at hand */
+    VEC(struct DeviceBound) bounds; /* what its checks need, ... */
+    bool unbounded;                 /* ... but for others */
+    const char *name;               /* of its kernel at hand */
+    Scope *scope, kernel;           /* at hand, and the outermost */
+    VEC(LLVMValueRef) tapes;        /* of the entry */
+    VEC(Root *) seen;               /* arrays of the entry that several invocations see */
+    const char *missing;            /* a function of libdevice that is called */
+    char **error;                   /* the first one; then nothing that is made counts */
+    bool whole;                     /* a program's loops, not its kernels: errors are remarks */
     Pos pos;
 } Ptx;
 
@@ -111,6 +114,9 @@ Val ptx_written(const Val *val);
 void ptx_yields(Body *b, const IrRegion *region, uint32_t from, Val *out);
 const MemInst *ptx_plan(const Body *b, const IrInst *inst);
 LLVMBasicBlockRef ptx_block(Ptx *g, const char *name);
+/* Is it enough for the check INST, of an index, that the ranges of the launch are within a size?
+   Then that is noted. */
+bool ptx_is_bounded(Body *b, const IrInst *inst);
 /* Stops the grid unless HOLDS. */
 void ptx_check(Ptx *g, LLVMValueRef holds);
 void ptx_instructions(Body *b, const IrRegion *region);

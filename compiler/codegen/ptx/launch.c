@@ -3,6 +3,7 @@
    function, as an array's address and open sizes each; then the address of each result that is a
    number, which all invocations add to. */
 #include <ctype.h>
+#include <string.h>
 
 #include "codegen/ptx/entry.h"
 
@@ -55,6 +56,56 @@ static Sizes find_sizes(const Ptx *g, const IrModule *ir, const IrFunc *func) {
     for (uint32_t i = 0; i < ir->funcs.len; i++)
         if (ir->funcs.at[i]->body) ir_walk(ir->funcs.at[i]->body, look_at_call, &s);
     return s;
+}
+
+/* ---- checks ---- */
+
+/* The index of the launch that VALUE is; -1: none. */
+static int index_of(const IrLaunch *launch, const IrValue *value) {
+    const IrInst *def = ir_resolve((IrValue *)value)->def;
+    int64_t dim;
+    if (!def || def->op != IR_RUNTIME || strcmp(def->text, "adl__device_index") != 0) return -1;
+    return ir_const_int(def->operands[0], &dim) ? (int)(launch->n - 1 - dim) : -1;
+}
+
+/* The parameter of the launched function that VALUE is; -1: none that the host has. */
+static int32_t param_of(const IrLaunch *launch, const IrValue *value) {
+    uint32_t more = 0;
+    value = ir_resolve((IrValue *)value);
+    for (uint32_t r = 0; r < launch->func->nresults; r++) more += launch->like[r] >= 0;
+    bool own = !value->def && value->region == launch->func->body;
+    return own && value->index < launch->func->nparams - more ? (int32_t)value->index : -1;
+}
+
+/* The array that VALUE is, under names that say more of its sizes. */
+static const IrValue *array_of(const IrValue *value) {
+    value = ir_resolve((IrValue *)value);
+    while (value->def && value->def->op == IR_ASSUME) value = ir_resolve(value->def->operands[0]);
+    return value;
+}
+
+bool ptx_is_bounded(Body *b, const IrInst *inst) {
+    Ptx *g = b->g;
+    int d = g->launch ? index_of(g->launch, inst->operands[0]) : -1;
+    const IrValue *size = ir_resolve(inst->operands[1]);
+    DeviceBound bound = {.d = (uint32_t)d, .param = -1, .dim = -1};
+    if (d < 0 || b->caller) return false;
+    if (size->def && size->def->op == IR_DIM) {
+        bound.param = param_of(g->launch, array_of(size->def->operands[0]));
+        bound.dim = (int32_t)size->def->imm;
+        if (bound.param < 0) return false;
+    } else if (!ir_const_int(size, &bound.value)) {
+        bound.param = param_of(g->launch, size);
+        if (bound.param < 0) return false;
+    }
+    for (uint32_t i = 0; i < g->bounds.len; i++) {
+        const DeviceBound *known = &g->bounds.at[i];
+        if (known->d == bound.d && known->param == bound.param && known->dim == bound.dim &&
+            known->value == bound.value)
+            return true;
+    }
+    vec_push(&g->bounds, bound);
+    return true;
 }
 
 /* ---- entries ---- */
@@ -185,6 +236,7 @@ static void gen_launch_entry(Ptx *g, DeviceKernel *kernel, int64_t most) {
     if (*g->error) return;
     LLVMBuildRetVoid(e->b);
     kernel->checks = g->trap != NULL;
+    kernel->bounded = !g->unbounded;
     ptx_finish_checks(g);
 }
 
@@ -196,11 +248,15 @@ typedef struct Attempt {
 static void gen_launch(Ptx *g, void *data) {
     const Attempt *a = data;
     const IrLaunch *launch = a->kernel->launch;
+    g->launch = launch;
+    g->bounds.len = 0;
+    g->unbounded = false;
     refuse_what_cannot_be(g, launch);
     if (a->sizes.deep)
         ptx_refuse(g, "blocks of more than %d along the first of three indices", MOST_ALONG_Z);
     if (!*g->error) gen_launch_entry(g, a->kernel, a->sizes.most);
     for (int i = 0; i < 3; i++) g->first[i] = NULL;
+    g->launch = NULL;
 }
 
 /* ---- all ---- */
@@ -219,9 +275,12 @@ static void compile(DeviceCode *code, Ptx *g, const IrFunc *func, Sizes sizes, A
     Attempt attempt = {kernel, sizes};
     *kernel = (DeviceKernel){.launch = func->launch, .number = code->list.len};
     kernel->name = entry_name(arena, name, kernel->number);
-    if (device_try(g, kernel, func->pos, arena_printf(arena, "the launched `%s`", name), gen_launch,
-                   &attempt))
-        map_setp(&code->launches, func, kernel);
+    const char *what = arena_printf(arena, "the launched `%s`", name);
+    if (!device_try(g, kernel, func->pos, what, gen_launch, &attempt)) return;
+    map_setp(&code->launches, func, kernel);
+    kernel->nbounds = g->bounds.len;
+    kernel->bounds = ARENA_ARRAY(arena, DeviceBound, g->bounds.len);
+    for (uint32_t i = 0; i < g->bounds.len; i++) kernel->bounds[i] = g->bounds.at[i];
 }
 
 void launch_entries(DeviceCode *code, Ptx *g, Arena *arena) {
@@ -241,6 +300,7 @@ void launch_entries(DeviceCode *code, Ptx *g, Arena *arena) {
         if (sizes.most) compile(code, g, func, sizes, arena);
     }
     if (ir->kernels) mem_plan_free(g->plan);
+    vec_free(&g->bounds);
     g->ir = ir;
     g->plan = plan;
 }

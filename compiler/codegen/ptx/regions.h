@@ -14,6 +14,15 @@ enum { DEVICE_SUM_LANES = 16, DEVICE_SUM_BLOCK = 256 };
 /* Of a LOOP (opt/scan.h) a block of the device has so many trips at a time. */
 enum { DEVICE_SCAN_TILE = 256 };
 
+/* That index D of a launch is below a size: dimension DIM of parameter PARAM, that parameter itself
+   (DIM -1), or VALUE (PARAM -1).  It is if the range begins at 0 or later and does not end behind
+   the size. */
+typedef struct DeviceBound {
+    uint32_t d;
+    int32_t param, dim;
+    int64_t value;
+} DeviceBound;
+
 /* The kernel of a BUILD, REDUCE, CONTRACT or LOOP.  Its parameters: see AdlGpuModule in
    runtime/layout.h; the arguments are, for each captured value, a scalar, or an array's address and
    open sizes; then the address of each result, or of its partial results; of a BUILD with one
@@ -26,7 +35,10 @@ typedef struct DeviceKernel {
     IrValue **captures;
     const char *name; /* of the entry */
     uint32_t ncaptures, number;
-    bool checks; /* may fail */
+    bool checks;  /* may fail, ... */
+    bool bounded; /* ... of a launch only where one of these is not so: */
+    DeviceBound *bounds;
+    uint32_t nbounds;
 } DeviceKernel;
 
 /* Machine code for one kind of device. */
