@@ -75,6 +75,8 @@ libdslc_la_SOURCES += \
   compiler/codegen/load.c \
   compiler/opt/device.c \
   compiler/opt/device.h \
+  compiler/opt/device-internal.h \
+  compiler/opt/device-prepare.c \
   compiler/opt/memory.c \
   compiler/opt/memory.h \
   compiler/opt/memory-internal.h \
