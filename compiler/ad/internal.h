@@ -260,7 +260,7 @@ typedef struct Transposer {
     IrBuilder b;
     IrValue **forward;      /* by id of the mixed value: where the forward sweep has it */
     IrValue **now;          /* the same for the reverse sweep and what runs again there */
-    Ct *ct;                 /* by id of the linear value */
+    Ct *ct;                 /* by id of the linear value; see ct_at */
     const IrRegion *region; /* whose instructions are being transposed */
     Map tapes;              /* mixed instruction to its own tape, in FULL and LITE scopes */
     IrValue *tape;          /* the tape that is threaded through a SPLIT scope, else NULL */
@@ -295,6 +295,9 @@ void reverse_begin(Transposer *t, const Scope *scope);
 void reverse_region(Transposer *t, const IrRegion *region);
 IrValue *now_of(Transposer *t, const IrValue *value);
 IrValue **now_dims_of(Transposer *t, IrValue *linear); /* sizes of a linear array */
+/* The cotangent of LINEAR.  All values of an array that invocations share have one: what is there.
+ */
+Ct *ct_at(const Transposer *t, const IrValue *linear);
 void ct_add(Transposer *t, IrValue *linear, IrValue *value, When when);
 Ct ct_take(Transposer *t, IrValue *linear);
 /* A cotangent that counts WHEN was added to the accumulator of LINEAR, at N subscripts, values of

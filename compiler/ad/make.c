@@ -70,25 +70,6 @@ static uint32_t reverse_sweep(Frame *frame, IrValue *const *seeds, IrValue **val
 
 /* ---- on a device ---- */
 
-typedef struct Reads {
-    const IrValue *x;
-    bool only;
-} Reads;
-
-static void look_for_reads(IrInst *inst, void *data) {
-    Reads *reads = data;
-    for (uint32_t k = 0; k < inst->noperands; k++)
-        if (ir_resolve(inst->operands[k]) == reads->x && (inst->op != IR_INDEX || k))
-            reads->only = false;
-}
-
-/* The tangent X of an array that is read only: other invocations may read it, too. */
-static bool is_shared(const Mixed *mixed, IrValue *x) {
-    Reads reads = {x, x->type->kind == IR_T_ARRAY};
-    if (reads.only) ir_walk(mixed->func->body, look_for_reads, &reads);
-    return reads.only;
-}
-
 /* The reverse sweep within accumulators of the cotangents of what is shared, so that each addition
    to them is told from a write. */
 static uint32_t reverse_shared(Frame *frame, IrValue *const *seeds, IrValue **values) {
@@ -99,11 +80,16 @@ static uint32_t reverse_shared(Frame *frame, IrValue *const *seeds, IrValue **va
     IrValue **inits = ARENA_ARRAY(t->ad->arena, IrValue *, n);
     IrType *types = ARENA_ARRAY(t->ad->arena, IrType, n);
     bool *shared = ARENA_ARRAY(t->ad->arena, bool, n);
+    Bitset changed = {0};
+    ir_shared_changes(mixed, &changed);
+    const IrInst *yield = mixed->body->last;
+    for (uint32_t i = 0; i < yield->noperands; i++) bitset_add(&changed, yield->operands[i]->id);
     for (uint32_t i = 0; i < n; i++) {
-        shared[i] = is_shared(frame->mixed, params[i]);
+        shared[i] = params[i]->type->kind == IR_T_ARRAY && !bitset_has(&changed, params[i]->id);
         if (shared[i]) inits[nshared++] = zeros_of(t, params[i]);
         else types[nown++] = params[i]->type;
     }
+    bitset_free(&changed);
     IrInst *with = irb_with_acc(&t->b, nshared, inits, nown, types);
     IrBuilder outer = t->b;
     irb_at_end(&t->b, with->regions[0]);
@@ -111,7 +97,7 @@ static uint32_t reverse_shared(Frame *frame, IrValue *const *seeds, IrValue **va
     for (uint32_t i = 0, k = 0; i < n; i++) {
         if (!shared[i]) continue;
         added[i] = (Additions){.inst = mixed->body->last, .guards = t->guards, .n = 1};
-        t->ct[params[i]->id] =
+        *ct_at(t, params[i]) =
             (Ct){.value = with->regions[0]->params[k++], .is_acc = true, .additions = &added[i]};
     }
     IrValue **own = ARENA_ARRAY(t->ad->arena, IrValue *, n);

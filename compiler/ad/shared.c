@@ -74,39 +74,33 @@ void linearise_shared(Lin *l, IrInst *inst) {
 /* ---- cotangents ---- */
 
 void ct_open_shared(Transposer *t, const IrRegion *body) {
-    VEC(IrValue *) last = {0};
+    VEC(IrValue *) arrays = {0};
     for (IrInst *inst = body->first; inst; inst = inst->next) {
-        for (uint32_t r = 0; r < inst->nresults; r++) {
-            IrValue *value = inst->results[r];
-            if (!is_linear(t->mixed, value) || !t->is_kernel) continue;
-            const IrValue *root = ir_shared_root(value);
-            if (!root || !root->def) continue;
-            uint32_t i = 0;
-            while (i < last.len && ir_shared_root(last.at[i]) != root) i++;
-            if (i < last.len) last.at[i] = value;
-            else vec_push(&last, value);
-        }
+        bool shared = t->is_kernel && (ir_shared_call(inst) == IR_SHARED_ARRAY ||
+                                       ir_shared_call(inst) == IR_SHARED_ZEROS);
+        for (uint32_t r = 0; shared && r < inst->nresults; r++)
+            if (is_linear(t->mixed, inst->results[r])) vec_push(&arrays, inst->results[r]);
     }
-    if (last.len) {
-        IrType *types = ARENA_ARRAY(t->ad->arena, IrType, last.len);
-        for (uint32_t i = 0; i < last.len; i++) types[i] = last.at[i]->type;
+    if (arrays.len) {
+        IrType *types = ARENA_ARRAY(t->ad->arena, IrType, arrays.len);
+        for (uint32_t i = 0; i < arrays.len; i++) types[i] = arrays.at[i]->type;
         IrInst *zeros =
-            irb_runtime(&t->b, ir_shared_name(IR_SHARED_ZEROS), 0, NULL, last.len, types);
-        for (uint32_t i = 0; i < last.len; i++)
-            ct_add(t, last.at[i], zeros->results[i], (When){.zero = ZERO_MAY_BE_NOTHING});
+            irb_runtime(&t->b, ir_shared_name(IR_SHARED_ZEROS), 0, NULL, arrays.len, types);
+        for (uint32_t i = 0; i < arrays.len; i++)
+            ct_add(t, arrays.at[i], zeros->results[i], (When){.zero = ZERO_MAY_BE_NOTHING});
     }
-    vec_free(&last);
+    vec_free(&arrays);
 }
 
 bool ct_is_shared(const Transposer *t, const IrValue *linear) {
-    const Ct *sum = &t->ct[linear->id];
+    const Ct *sum = ct_at(t, linear);
     return sum->value && !sum->is_acc && t->is_kernel && linear->type->kind == IR_T_ARRAY &&
            ir_shared_root(linear);
 }
 
 void ct_add_shared(Transposer *t, const IrValue *linear, uint32_t n, IrValue *const *at,
                    IrValue *value, When when) {
-    Ct *sum = &t->ct[linear->id];
+    Ct *sum = ct_at(t, linear);
     IrValue *args[IR_MAX_RANK + 2];
     if (value->type->kind != IR_T_SCALAR) {
         IrInst *with = irb_with_acc(&t->b, 1, &sum->value, 0, NULL);
@@ -132,7 +126,7 @@ static void transpose_barrier(Transposer *t, IrInst *inst) {
     IrType *types = ARENA_ARRAY(t->ad->arena, IrType, inst->nresults);
     When *when = ARENA_ARRAY(t->ad->arena, When, inst->nresults);
     for (uint32_t i = 0; i < inst->nresults; i++) {
-        when[i] = t->ct[inst->results[i]->id].when;
+        when[i] = ct_at(t, inst->results[i])->when;
         cts[i] = ct_value(t, inst->results[i]);
         types[i] = cts[i]->type;
     }

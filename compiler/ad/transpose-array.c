@@ -22,7 +22,7 @@ static IrValue **constants(Transposer *t, uint32_t n, int64_t value) {
 static void transpose_index(Transposer *t, IrInst *inst, Ct ct) {
     uint32_t n = inst->noperands - 1;
     IrValue *x = inst->operands[0], **indices = now_operands(t, inst, 1, n);
-    Ct *sum = &t->ct[x->id];
+    Ct *sum = ct_at(t, x);
     if (is_zero(t->mixed, x)) return;
     if (sum->is_acc) {
         irb_acc_add(&t->b, sum->value, n, indices, ct.value);
@@ -78,7 +78,7 @@ static void transpose_slice(Transposer *t, IrInst *inst, Ct ct) {
     IrValue **start = now_operands(t, inst, 1, rank),
             **count = now_operands(t, inst, 1 + rank, rank);
     IrValue **step = now_operands(t, inst, 1 + 2 * rank, rank);
-    Ct *sum = &t->ct[x->id];
+    Ct *sum = ct_at(t, x);
     if (is_zero(t->mixed, x)) return;
     if (sum->is_acc) {
         scatter(&t->b, sum->value, start, count, step, ct.value);
@@ -200,7 +200,7 @@ static void transpose_contract(Transposer *t, IrInst *inst, Ct ct) {
 static void transpose_acc_add(Transposer *t, IrInst *inst) {
     uint32_t n = inst->noperands - 2;
     IrValue *v = inst->operands[n + 1];
-    Ct ct = t->ct[inst->operands[0]->id];
+    Ct ct = *ct_at(t, inst->operands[0]);
     if (!ct.value || is_zero(t->mixed, v)) return;
     IrValue **indices = now_operands(t, inst, 1, n);
     IrValue *element = n ? irb_index(&t->b, ct.value, n, indices) : ct.value;

@@ -7,7 +7,7 @@
 static void add_thread(IrValue *value, void *data) {
     Threads *threads = data;
     if (is_zero(threads->t->mixed, value) || !bitset_add(&threads->seen, value->id)) return;
-    if (threads->t->ct[value->id].is_acc) threads->adds = true;
+    if (ct_at(threads->t, value)->is_acc) threads->adds = true;
     else vec_push(&threads->linear, value);
 }
 
@@ -23,13 +23,13 @@ void threads_free(Threads *threads) {
 
 static bool any_ct(const Transposer *t, const IrInst *inst) {
     for (uint32_t i = 0; i < inst->nresults; i++)
-        if (is_linear(t->mixed, inst->results[i]) && t->ct[inst->results[i]->id].value) return true;
+        if (is_linear(t->mixed, inst->results[i]) && ct_at(t, inst->results[i])->value) return true;
     return false;
 }
 
 bool region_adds(const Transposer *t, const IrRegion *region) {
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
-        if (inst->op == IR_ACC_ADD && t->ct[inst->operands[0]->id].value) return true;
+        if (inst->op == IR_ACC_ADD && ct_at(t, inst->operands[0])->value) return true;
         for (uint32_t r = 0; r < inst->nregions; r++)
             if (region_adds(t, inst->regions[r])) return true;
     }
@@ -82,13 +82,13 @@ static IrValue *tape_of(const Transposer *t, const IrInst *inst) {
 
 void threads_set(Transposer *t, const Threads *threads, IrValue *const *values) {
     for (uint32_t i = 0; i < threads->linear.len; i++)
-        t->ct[threads->linear.at[i]->id] = (Ct){.value = values[i]};
+        *ct_at(t, threads->linear.at[i]) = (Ct){.value = values[i]};
 }
 
 /* The same behind a region, which need not have added to them. */
 static void threads_given(Transposer *t, const Threads *threads, IrValue *const *values) {
     for (uint32_t i = 0; i < threads->linear.len; i++) {
-        t->ct[threads->linear.at[i]->id] = (Ct){0};
+        *ct_at(t, threads->linear.at[i]) = (Ct){0};
         ct_add_given(t, threads->linear.at[i], values[i]);
     }
 }
@@ -99,7 +99,7 @@ static bool is_guarded(const Transposer *t, const IrInst *inst) {
     bool any = false;
     for (uint32_t i = 0; i < inst->nresults; i++) {
         if (!is_linear(t->mixed, inst->results[i])) continue;
-        Ct ct = t->ct[inst->results[i]->id];
+        Ct ct = *ct_at(t, inst->results[i]);
         if (ct.value && !ct.when.present) return false;
         if (ct.value && ct.when.soft && inst->op == IR_BUILD) return false;
         any |= ct.value != NULL;
@@ -114,12 +114,12 @@ static bool is_guarded(const Transposer *t, const IrInst *inst) {
 static IrValue *take_present(Transposer *t, const IrInst *inst) {
     When any = {0};
     for (uint32_t i = 0; i < inst->nresults; i++) {
-        const Ct *ct = &t->ct[inst->results[i]->id];
+        const Ct *ct = ct_at(t, inst->results[i]);
         if (!is_linear(t->mixed, inst->results[i]) || !ct->value) continue;
         any = any.present ? ct_either(t, any, ct->when) : ct->when;
     }
     for (uint32_t i = 0; i < inst->nresults; i++) {
-        Ct *ct = &t->ct[inst->results[i]->id];
+        Ct *ct = ct_at(t, inst->results[i]);
         if (!is_linear(t->mixed, inst->results[i]) || !ct->value) continue;
         bool own = ct->value->type->kind == IR_T_TAPE && ct->when.present != any.present;
         if (!own) ct->when.present = NULL;
@@ -129,7 +129,7 @@ static IrValue *take_present(Transposer *t, const IrInst *inst) {
 
 /* Is the cotangent of LINEAR a tape that need not be there, where this region ends? */
 static bool is_unsure(const Transposer *t, const IrValue *linear) {
-    Ct ct = t->ct[linear->id];
+    Ct ct = *ct_at(t, linear);
     return ct.value && ct.value->type->kind == IR_T_TAPE && ct.when.present;
 }
 
@@ -152,7 +152,7 @@ static bool any_tape(const Threads *threads) {
 /* Does INST give a tape whose cotangents there may not be, so that they must not be popped? */
 static bool gives_tape(const Transposer *t, const IrInst *inst) {
     for (uint32_t i = 0; i < inst->nresults; i++)
-        if (inst->results[i]->type->kind == IR_T_TAPE && t->ct[inst->results[i]->id].value)
+        if (inst->results[i]->type->kind == IR_T_TAPE && ct_at(t, inst->results[i])->value)
             return true;
     return false;
 }
@@ -182,8 +182,8 @@ static void guard(Transposer *t, IrInst *inst, IrValue *present, const Threads *
     IrType *types = ARENA_ARRAY(t->ad->arena, IrType, n);
     for (uint32_t i = 0; i < n; i++) {
         types[i] = threads->linear.at[i]->type;
-        start[i] = t->ct[threads->linear.at[i]->id].value;
-        t->ct[threads->linear.at[i]->id].when = (When){0};
+        start[i] = ct_at(t, threads->linear.at[i])->value;
+        ct_at(t, threads->linear.at[i])->when = (When){0};
     }
     t->guards++;
     if (run) {
@@ -226,14 +226,14 @@ bool transpose_guarded(Transposer *t, IrInst *inst, void (*transpose)(Transposer
     bool *is_new = ARENA_ARRAY(t->ad->arena, bool, n);
     When *old = ARENA_ARRAY(t->ad->arena, When, n);
     for (uint32_t i = 0; i < n; i++) {
-        is_new[i] = !t->ct[threads.linear.at[i]->id].value;
-        old[i] = t->ct[threads.linear.at[i]->id].when;
+        is_new[i] = !ct_at(t, threads.linear.at[i])->value;
+        old[i] = ct_at(t, threads.linear.at[i])->when;
     }
     bool *unsure = ARENA_ARRAY(t->ad->arena, bool, n);
     IrValue *present = take_present(t, inst);
     guard(t, inst, present, &threads, transpose, unsure);
     for (uint32_t i = 0; i < n; i++) {
-        Ct *ct = &t->ct[threads.linear.at[i]->id];
+        Ct *ct = ct_at(t, threads.linear.at[i]);
         bool is_array = threads.linear.at[i]->type->kind == IR_T_ARRAY;
         if (!unsure[i] && is_new[i] && (tapes || threads.linear.at[i]->type->kind != IR_T_TAPE))
             ct->when.present = present;
@@ -288,7 +288,7 @@ static void reverse_branch(Transposer *t, IrInst *inst, uint32_t r, IrRegion *re
 static void mark_absent(Transposer *t, const Threads *threads, IrValue *c, const Ct *entry,
                         bool *const absent[2], const bool *unsure) {
     for (uint32_t i = 0; i < threads->linear.len; i++) {
-        Ct *ct = &t->ct[threads->linear.at[i]->id];
+        Ct *ct = ct_at(t, threads->linear.at[i]);
         IrValue *old = entry[i].when.present;
         bool is_array = threads->linear.at[i]->type->kind == IR_T_ARRAY;
         if (unsure[i] || (entry[i].value && !(old && is_array))) continue;
@@ -322,7 +322,7 @@ void transpose_if(Transposer *t, IrInst *inst) {
     for (uint32_t r = 0; r < 2; r++) {
         absent[r] = ARENA_ARRAY(t->ad->arena, bool, n);
         for (uint32_t i = 0; i < n; i++)
-            t->ct[threads.linear.at[i]->id] = (Ct){.value = entry[i].value};
+            *ct_at(t, threads.linear.at[i]) = (Ct){.value = entry[i].value};
         t->tape = start;
         reverse_branch(t, inst, r, copy->regions[r], results, &threads, taped, absent[r], unsure);
     }
@@ -341,7 +341,7 @@ static void find_flags(Transposer *t, Carried *c) {
     c->flags = ARENA_ARRAY(t->ad->arena, IrValue *, n);
     c->always = ARENA_ARRAY(t->ad->arena, bool, n);
     for (uint32_t i = 0; i < n; i++) {
-        const Ct *ct = &t->ct[c->threads.linear.at[i]->id];
+        const Ct *ct = ct_at(t, c->threads.linear.at[i]);
         bool is_array = c->threads.linear.at[i]->type->kind == IR_T_ARRAY;
         if (!is_array || (ct->value && !ct->when.present)) continue;
         c->flags[c->nflags] = ct->value ? ct->when.present : irb_bool(&t->b, false);
@@ -356,7 +356,7 @@ Carried carried_find(Transposer *t, const IrInst *inst) {
     for (uint32_t i = 0; i < inst->nresults; i++) {
         if (!is_linear(t->mixed, inst->results[i])) continue;
         bool tape = inst->results[i]->type->kind == IR_T_TAPE;
-        Ct ct = t->ct[inst->results[i]->id];
+        Ct ct = *ct_at(t, inst->results[i]);
         c.unsure[c.n] = tape && (!ct.value || ct.when.present);
         c.at[c.n++] = i;
         if (ct.when.present || ct.when.zero == ZERO_MAY_BE_NOTHING) c.may_lack = true;
@@ -396,7 +396,7 @@ void carried_types(const IrInst *inst, const Carried *c, IrInst *loop) {
 }
 
 static When *flagged_when(Transposer *t, const Carried *c, uint32_t k) {
-    return &t->ct[c->threads.linear.at[c->flagged[k]]->id].when;
+    return &ct_at(t, c->threads.linear.at[c->flagged[k]])->when;
 }
 
 uint32_t carried_trip(Transposer *t, const IrInst *inst, const Carried *c, IrValue *const *params,
@@ -499,7 +499,7 @@ static uint32_t add_seeds(Transposer *t, const IrInst *inst, IrValue **operands,
 static IrValue *are_nothing(Transposer *t, IrValue *const *linear, uint32_t n) {
     IrValue *none = NULL;
     for (uint32_t i = 0; i < n; i++) {
-        Ct ct = t->ct[linear[i]->id];
+        Ct ct = *ct_at(t, linear[i]);
         if (!ct.value) continue;
         if (!may_be_nothing(ct.when) || ct.value->type->kind != IR_T_SCALAR) return NULL;
         IrValue *zero = irb_zero(&t->b, ct.value->type->scalar);

@@ -15,7 +15,7 @@ static void add_target(IrValue *value, void *data) {
     Targets *targets = data;
     if (is_zero(targets->t->mixed, value) || !bitset_add(&targets->seen, value->id)) return;
     if (value->type->kind == IR_T_TAPE) vec_push(&targets->tapes, value);
-    else if (!targets->t->ct[value->id].is_acc) vec_push(&targets->linear, value);
+    else if (!ct_at(targets->t, value)->is_acc) vec_push(&targets->linear, value);
 }
 
 /* WHEN of an element of a masked array, read at the indices AT. */
@@ -80,7 +80,7 @@ static void take_tapes(Transposer *t, const Targets *targets, IrValue **values) 
 
 static void set_tapes(Transposer *t, const Targets *targets, IrValue *const *values) {
     for (uint32_t i = 0; i < targets->tapes.len; i++)
-        t->ct[targets->tapes.at[i]->id] = (Ct){.value = values[i]};
+        *ct_at(t, targets->tapes.at[i]) = (Ct){.value = values[i]};
 }
 
 /* The same in order, for a region that pulls tapes from outside: their cotangents, which are sums
@@ -168,7 +168,7 @@ static When given_by(Transposer *t, const Additions *added, When old, When any,
 /* What the tapes of cotangents have become, which iterations need not have pulled. */
 static void give_tapes(Transposer *t, const Targets *targets, IrValue *const *values) {
     for (uint32_t i = 0; i < targets->tapes.len; i++) {
-        t->ct[targets->tapes.at[i]->id] = (Ct){0};
+        *ct_at(t, targets->tapes.at[i]) = (Ct){0};
         ct_add_given(t, targets->tapes.at[i], values[i]);
     }
 }
@@ -198,7 +198,7 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
         When *old = ARENA_ARRAY(t->ad->arena, When, n);
         Additions *added = ARENA_ARRAY(t->ad->arena, Additions, n);
         for (uint32_t i = 0; i < n; i++) {
-            Ct *ct = &t->ct[targets.linear.at[i]->id];
+            Ct *ct = ct_at(t, targets.linear.at[i]);
             is_new[i] = !ct->value;
             old[i] = ct->value ? ct->when : (When){.zero = ZERO_MAY_BE_NOTHING};
             added[i] = (Additions){.inst = inst, .guards = t->guards};
@@ -208,7 +208,7 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
         IrBuilder outer = t->b;
         irb_at_end(&t->b, with->regions[0]);
         for (uint32_t i = 0; i < n; i++)
-            t->ct[targets.linear.at[i]->id] =
+            *ct_at(t, targets.linear.at[i]) =
                 (Ct){.value = with->regions[0]->params[i], .is_acc = true, .additions = &added[i]};
         IrInst *build = reverse_all(t, inst, results, &targets);
         take_tapes(t, &targets, tapes);
@@ -217,7 +217,7 @@ void transpose_parallel(Transposer *t, IrInst *inst) {
         give_tapes(t, &targets, with->results + n);
         for (uint32_t i = 0; i < n; i++) {
             const IrValue *linear = targets.linear.at[i];
-            Ct *ct = &t->ct[linear->id];
+            Ct *ct = ct_at(t, linear);
             *ct = (Ct){.value = with->results[i], .masked = added[i].zero};
             ct->when = given_by(t, &added[i], old[i], any, ct->value, is_new[i]);
             if (is_new[i]) ct->mask = mask_of(t, &added[i], linear, build, with);
@@ -236,7 +236,7 @@ void transpose_with_acc(Transposer *t, IrInst *inst) {
     for (uint32_t i = 0; i < n; i++) {
         if (!is_linear(t->mixed, inst->operands[i])) continue;
         Ct final = ct_take(t, inst->results[i]);
-        t->ct[from->params[i]->id] = final;
+        *ct_at(t, from->params[i]) = final;
         ct_add(t, inst->operands[i], final.value, final.when);
     }
     t->tape = NULL;

@@ -9,6 +9,7 @@
 #include "ad/internal.h"
 
 #include "base/fatal.h"
+#include "ir/shared.h"
 
 /* ---- values of the mixed function in the reverse sweep ---- */
 
@@ -74,8 +75,13 @@ IrValue *ct_sum(Transposer *t, IrValue *a, IrValue *b) {
     return irb_binary(&t->b, IR_ADD, a, b);
 }
 
+Ct *ct_at(const Transposer *t, const IrValue *linear) {
+    const IrValue *root = t->is_kernel ? ir_shared_root(linear) : NULL;
+    return &t->ct[root ? root->id : linear->id];
+}
+
 void ct_add(Transposer *t, IrValue *linear, IrValue *value, When when) {
-    Ct *ct = &t->ct[linear->id];
+    Ct *ct = ct_at(t, linear);
     if (!value || is_zero(t->mixed, linear)) return;
     ct->mask = NULL;
     /* What stood for all lanes gets the sum of what comes from each. */
@@ -135,7 +141,7 @@ static bool meets_all(Transposer *t, const IrInst *inst, IrValue *linear, uint32
 }
 
 void ct_added(Transposer *t, IrValue *linear, uint32_t n, IrValue *const *at, When when) {
-    Additions *known = t->ct[linear->id].additions;
+    Additions *known = ct_at(t, linear)->additions;
     uint32_t used = 0;
     bool is_part = linear->type->kind == IR_T_ARRAY && linear->type->rank > n;
     bool is_first = known->n++ == 0;
@@ -169,8 +175,8 @@ void ct_add_given(Transposer *t, IrValue *linear, IrValue *value) {
 }
 
 Ct ct_take(Transposer *t, IrValue *linear) {
-    Ct ct = t->ct[linear->id];
-    t->ct[linear->id] = (Ct){0};
+    Ct ct = *ct_at(t, linear);
+    *ct_at(t, linear) = (Ct){0};
     return ct;
 }
 

@@ -32,6 +32,8 @@ static const Kernel kernels[] = {
     {"tiles", {8, 8}, {4, 4}, {8, 8, 8}, {64, 64, -64}},
     {"slices", {16}, {8, 1}, {16}, {16, -16}},
     {"phases", {16}, {8, 1}, {16}, {16, -16}},
+    {"unchanged", {13}, {4, 1}, {13}, {-13, -13}},
+    {"many", {16}, {8, 1}, {16, 3}, {16, 3, -16}},
 };
 
 /* What a kernel takes or leaves: the elements of its arrays. */
