@@ -42,11 +42,14 @@ bench_suite = \
   %D%/suite/suite.c \
   %D%/suite/suite.h
 
-dist_noinst_SCRIPTS += %D%/run %D%/suite/build
+dist_noinst_SCRIPTS += %D%/run %D%/suite/build %D%/gpu/run
 bench_derivatives = \
   %D%/derivatives/derivatives.c %D%/derivatives/forms.adl %D%/derivatives/part.sh
 
-EXTRA_DIST += $(bench_kernels) $(bench_suite) $(bench_derivatives) \
+# tests/tools/gpu-tests.sh runs them on the simulator.
+bench_gpu = %D%/gpu/gpu.adl %D%/gpu/gpu.c
+
+EXTRA_DIST += $(bench_gpu) $(bench_kernels) $(bench_suite) $(bench_derivatives) \
   %D%/README.md %D%/RESULTS.md \
   %D%/generate.c %D%/kernels.c %D%/launch.c %D%/reference.c %D%/reference.h \
   %D%/doubling.awk %D%/json.awk %D%/table.awk \

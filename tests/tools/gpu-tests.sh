@@ -170,4 +170,20 @@ for level in -O0 -O2; do
     sed 's/^/# /' "$work/err"
   fi
 done
+
+# The programs of bench/gpu, with few elements: the device gives what the CPU gives, to nine digits.
+status=0
+ADL_DEVICE=cpu sh bench/gpu/run --check > "$work/expected" 2> "$work/err" || status=$?
+if test $status = 0; then
+  LD_LIBRARY_PATH=$simulator PTXSIM_TRACE=1 ADL_DEVICE=gpu sh bench/gpu/run --check \
+    > "$work/out" 2> "$work/err" || status=$?
+fi
+launches=$(grep -c '^ptxsim: launch of' "$work/err")
+if test $status = 0 && cmp -s "$work/out" "$work/expected" && test "$launches" -ge 60; then
+  line "ok" "bench/gpu"
+else
+  line "not ok" "bench/gpu (status $status, $launches launches)"
+  diff "$work/out" "$work/expected" | sed 's/^/# /'
+  grep -v '^ptxsim: ' "$work/err" | head -10 | sed 's/^/# /'
+fi
 echo "1..$number"
