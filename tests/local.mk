@@ -38,6 +38,7 @@ test_scripts = \
   tests/tools/example-tests.sh \
   tests/tools/forms-tests.sh \
   tests/tools/generated-tests.sh \
+  tests/tools/gpu-grad-tests.sh \
   tests/tools/gpu-tests.sh \
   tests/tools/gradcheck-tests.sh \
   tests/tools/link-tests.sh \
