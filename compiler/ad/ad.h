@@ -11,7 +11,10 @@
 
 /* Makes all requests of MODULE, and those that come up on the way.  Faults of the program (an
    extern function without a rule, a derivative that needs itself) go to DIAGS; the functions that
-   could not be made are then left without a useful body. */
+   could not be made are then left without a useful body.  The first fault is the last, but of what
+   a device runs all that can be made is. */
 void ad_run(IrModule *module, Diags *diags);
+/* Behind that, by IrFunc.id: are it and all that it calls there?  In the module's arena. */
+bool *ad_find_whole(const IrModule *module);
 
 #endif

@@ -38,6 +38,7 @@ typedef struct Ad {
     Map depends;  /* function to its Depends (depends.c) */
     Map uses;     /* reverse rule to which of its operands it reads */
     Map worlds;   /* function to 1, or 2 if it asks the world outside of the program */
+    Map given_up; /* of a device: functions that could not be made, to themselves */
     VEC(const IrFunc *) inlining; /* rules being put in place */
     bool failed;
 } Ad;

@@ -232,9 +232,14 @@ static bool request_of(Ad *ad, IrFunc *func, AdRequest *request) {
     return !func->body;
 }
 
+static bool is_finished(const IrFunc *func) {
+    return func->body && func->body->last && func->body->last->op == IR_YIELD;
+}
+
 /* Makes FUNC, and what it is made of before it. */
 static void make_func(Ad *ad, IrFunc *func) {
     AdRequest *own = map_getp(&ad->by_func, func), request;
+    if (map_hasp(&ad->given_up, func)) ad->failed = true;
     if (ad->failed) return;
     if (own) {
         if (own->made) return;
@@ -245,6 +250,16 @@ static void make_func(Ad *ad, IrFunc *func) {
     if (!request_of(ad, func, &request)) return;
     make_func(ad, request.base);
     if (!ad->failed) make(ad, &request);
+}
+
+/* Behind a failure: goes on, but not with what is not finished. */
+static void give_up(Ad *ad) {
+    for (uint32_t i = 0; i < ad->module->funcs.len; i++) {
+        IrFunc *func = ad->module->funcs.at[i];
+        if (func->body && !is_finished(func)) map_setp(&ad->given_up, func, func);
+    }
+    ad->failed = false;
+    ad->inlining.len = 0;
 }
 
 void ad_ensure(Ad *ad, IrFunc *func) {
@@ -325,9 +340,13 @@ void ad_run(IrModule *module, Diags *diags) {
     find_endless(&ad);
     settle_sums(module, true);
     for (uint32_t i = 0; i < module->funcs.len; i++) (void)ir_func_pure(module->funcs.at[i]);
-    for (uint32_t i = 0; i < module->funcs.len && !ad.failed; i++)
+    bool failed = false;
+    for (uint32_t i = 0; i < module->funcs.len && !ad.failed; i++) {
         make_func(&ad, module->funcs.at[i]);
-    if (!ad.failed) ad_warn_of_zeros(&ad, given);
+        failed |= ad.failed;
+        if (ad.failed && module->device) give_up(&ad);
+    }
+    if (!failed) ad_warn_of_zeros(&ad, given);
     settle_sums(module, false);
     ir_forget_purity(module);
     arena_free(ad.arena);
@@ -337,5 +356,33 @@ void ad_run(IrModule *module, Diags *diags) {
     map_free(&ad.depends);
     map_free(&ad.uses);
     map_free(&ad.worlds);
+    map_free(&ad.given_up);
     vec_free(&ad.inlining);
+}
+
+typedef struct Whole {
+    bool *whole, changed;
+} Whole;
+
+static void look_at_callee(IrInst *inst, void *data) {
+    Whole *w = data;
+    uint32_t caller = inst->parent->func->id;
+    if (inst->op != IR_CALL || w->whole[inst->func->id] || !w->whole[caller]) return;
+    w->whole[caller] = false;
+    w->changed = true;
+}
+
+bool *ad_find_whole(const IrModule *module) {
+    Whole w = {ARENA_ARRAY(module->arena, bool, ir_func_ids(module)), true};
+    for (uint32_t i = 0; i < module->funcs.len; i++) {
+        const IrFunc *func = module->funcs.at[i];
+        w.whole[func->id] = is_finished(func) || (func->flags & IR_FUNC_EXTERN);
+    }
+    while (w.changed) {
+        w.changed = false;
+        for (uint32_t i = 0; i < module->funcs.len; i++)
+            if (w.whole[module->funcs.at[i]->id] && module->funcs.at[i]->body)
+                ir_walk(module->funcs.at[i]->body, look_at_callee, &w);
+    }
+    return w.whole;
 }

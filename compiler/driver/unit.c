@@ -124,18 +124,20 @@ static void prepare(Unit *unit, IrModule *module) {
     opt_before_ad(module, level_of(unit, module), &hooks);
 }
 
-/* What only a device cannot have is no error: then nothing of the program is launched there. */
+/* What only a device cannot have is no error: what needs a derivative that was not made is launched
+   on the CPU. */
 static void leave_kernels(IrModule *module) {
+    bool *whole = ad_find_whole(module->kernels);
     for (uint32_t i = 0; i < module->funcs.len; i++) {
         const IrFunc *func = module->funcs.at[i];
-        if (!func->launch || !func->launch->func) continue;
-        IrUnlaunched unlaunched = {func->pos, func->launch->name,
-                                   "a derivative cannot be made for a device"};
+        IrLaunch *launch = func->launch;
+        if (!launch || !launch->func || whole[launch->func->id]) continue;
+        IrUnlaunched unlaunched = {func->pos, launch->name,
+                                   "its derivative cannot be made for a device"};
         vec_push(&module->unlaunched, unlaunched);
-        func->launch->func = NULL;
+        launch->func->flags &= ~(uint32_t)IR_FUNC_ROOT;
+        launch->func = NULL;
     }
-    ir_module_free(module->kernels);
-    module->kernels = NULL;
 }
 
 static void differentiate(Unit *unit, IrModule *module) {

@@ -129,6 +129,23 @@ says $? 1 "ADL_DEVICE is 'tpu', but not gpu or cpu" "refuses another ADL_DEVICE"
 LD_LIBRARY_PATH=$simulator PTXSIM_MEMORY=4000 ADL_DEVICE=gpu "$work/device" > "$work/out" 2> "$work/err"
 says $? 1 'maps.adl:[0-9]*: .*cuMemAlloc of 8000 bytes: out of memory' "tells that the device has no memory left"
 
+# What one derivative cannot be on the device keeps no other from it: with --check, sums in a parallel
+# body are added with care, which their transpose would have to run again.
+if "$DSLC" --check --verify --target=ptx --remarks=gpu tests/gpu/adjoints.adl -o "$work/device" 2> "$work/err" &&
+  test "$(grep -c 'the launched .* can run on the device' "$work/err")" = 9 &&
+  grep -q 'the launched `grad of dots` stays on the CPU' "$work/err"; then
+  line "ok" "launches what can be made"
+else
+  line "not ok" "launches what can be made"
+  sed 's/^/# /' "$work/err" | head -10
+fi
+if "$DSLC" -g --verify --target=ptx tests/gpu/gradients.adl -o "$work/device" 2> "$work/err"; then
+  line "ok" "compiles with -g"
+else
+  line "not ok" "compiles with -g"
+  sed 's/^/# /' "$work/err" | head -10
+fi
+
 # Machine code beside the PTX, where there is an assembler: the simulator is given what fits and, since
 # it runs none, then the PTX.
 if test -n "$PTXAS"; then

@@ -103,6 +103,10 @@ void debug_function(Debug *debug, LLVMValueRef llvm, const IrFunc *func) {
     map_setp(&debug->functions, func, program);
 }
 
+void debug_back(Debug *debug, LLVMValueRef llvm, const IrFunc *func) {
+    if (debug) map_setp(&debug->functions, func, LLVMGetSubprogram(llvm));
+}
+
 static LLVMMetadataRef scope_of(Debug *debug, const IrFunc *func, LLVMMetadataRef program,
                                 Pos pos) {
     const SourceFile *file = pos ? sources_file(debug->ir->sources, pos) : NULL;

@@ -15,6 +15,8 @@ Debug *debug_open(LLVMModuleRef module, LLVMContextRef context, const IrModule *
 void debug_close(Debug *debug);
 /* LLVM is code of FUNC; a derivative is called "grad of f", since nobody wrote it. */
 void debug_function(Debug *debug, LLVMValueRef llvm, const IrFunc *func);
+/* LLVM, described before, is the code of FUNC that is built from now on. */
+void debug_back(Debug *debug, LLVMValueRef llvm, const IrFunc *func);
 /* What is built from now on belongs to POS of FUNC (0: to its beginning). */
 void debug_position(Debug *debug, LLVMBuilderRef builder, const IrFunc *func, Pos pos);
 /* What is built from now on belongs nowhere. */

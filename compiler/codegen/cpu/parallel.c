@@ -176,6 +176,7 @@ static LLVMValueRef make_piece(Outline *o, LLVMTypeRef type, bool alone, PieceBo
     vec_free(&inner->indices);
     vec_free(&inner->sum_buffers);
     map_free(&inner->done);
+    debug_back(g->debug, f->llvm, f->ir);
     LLVMPositionBuilderAtEnd(e->b, back);
     return inner->llvm;
 }
@@ -204,6 +205,7 @@ static LLVMValueRef make_thread_body(Outline *o, LLVMValueRef piece, LLVMTypeRef
     }
     LLVMBuildRet(e->b, LLVMBuildCall2(e->b, type, piece, args.at, args.len, ""));
     vec_free(&args);
+    debug_back(g->debug, o->f->llvm, o->f->ir);
     LLVMPositionBuilderAtEnd(e->b, back);
     return fn;
 }
