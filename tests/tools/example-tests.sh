@@ -5,8 +5,7 @@ number=0
 line() { number=$((number + 1)); echo "$1 $number - $2"; }
 
 export CFLAGS="-std=c11 -O1 -g -Wall -Wextra -Werror -I$ADL_SOURCE_DIR/runtime/include"
-# Programs for GPUs run on the simulator.
-export DRIVER="$ADL_BUILD_DIR/tests/ptxsim/.libs"
+simulator=$ADL_BUILD_DIR/tests/ptxsim/.libs
 export LIBS="-L$ADL_BUILD_DIR/.libs -Wl,-rpath,$ADL_BUILD_DIR/.libs -ladl"
 trial=$(mktemp -d)
 trap 'rm -rf "$trial"' EXIT
@@ -17,12 +16,30 @@ else
   echo "# the C compiler has no sanitizers"
 fi
 
-for run in examples/*/run.sh examples/answers/*/run.sh; do
-  if output=$(sh "$run" 2>&1); then line "ok" "$run"
+# run FILE WHAT: the example, in the environment at hand.
+run() {
+  if output=$(sh "$1" 2>&1); then line "ok" "$1$2"
   else
-    line "not ok" "$run (status $?)"
+    line "not ok" "$1$2 (status $?)"
     printf '%s\n' "$output" | tail -20 | sed 's/^/# /'
   fi
+}
+
+for file in examples/*/run.sh examples/answers/*/run.sh; do
+  case $file in examples/gpu-*) continue ;; esac
+  run "$file"
+done
+# Programs for GPUs: on the CPU, on the simulator (fewer rounds, which take it long), on a GPU.
+for file in examples/gpu-*/run.sh; do
+  arguments=
+  case $file in
+    *-stencil/*) arguments="--n 16 --steps 10 --rounds 2" ;;
+    *-gmm/*) arguments="--steps 5" ;;
+  esac
+  ADL_DEVICE=cpu run "$file" ", the CPU"
+  ADL_DEVICE=gpu DRIVER=$simulator ARGUMENTS=$arguments run "$file" ", the simulator"
+  if test -e /dev/nvidiactl; then ADL_DEVICE=gpu run "$file" ", a GPU"
+  else line "ok" "$file, a GPU # SKIP no GPU"; fi
 done
 # Compiled programs under valgrind, for a processor that it knows.
 for name in logistic nist; do
