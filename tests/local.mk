@@ -119,7 +119,7 @@ TESTS += $(test_scripts)
 # What doc-tests.sh and ranks.sh read.
 EXTRA_DIST += lang/reference.md README.md HACKING.md
 EXTRA_DIST += tests/bad tests/gpu tests/c tests/forms tests/shapes tests/generated tests/tools/generated-tests.awk
-EXTRA_DIST += $(test_scripts) tests/tools/leaks.supp tests/tools/totals.sh tests/diag tests/cases/ad tests/cases/codegen tests/cases/ir \
+EXTRA_DIST += $(test_scripts) tests/tools/assemble.sh tests/tools/leaks.supp tests/tools/totals.sh tests/diag tests/cases/ad tests/cases/codegen tests/cases/ir \
   tests/cases/lower tests/cases/opt tests/grad tests/bench-spec
 
 TEST_EXTENSIONS = .sh

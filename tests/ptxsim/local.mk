@@ -47,7 +47,7 @@ check_PROGRAMS += %D%/cases
 tests_ptxsim_cases_SOURCES = %D%/cases.c
 tests_ptxsim_cases_LDADD = %D%/libptxsim.la -lm
 EXTRA_PROGRAMS += tests/unit/ptxsim-llvm tests/unit/ptx-adjoints tests/unit/ptx-kernels
-EXTRA_DIST += %D%/adjoints.adl %D%/cases-left-out %D%/cases.awk %D%/functions.adl %D%/kernels.adl
+EXTRA_DIST += %D%/adjoints.adl %D%/cases-left-out %D%/cases.awk %D%/functions.adl %D%/kernels.adl %D%/spills
 if WITH_CHECK
 if WITH_LLVM
 check_PROGRAMS += tests/unit/ptxsim-llvm tests/unit/ptx-adjoints tests/unit/ptx-kernels

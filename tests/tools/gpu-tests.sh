@@ -104,6 +104,17 @@ program() {
 
 for adl in tests/gpu/*.adl; do program "$adl"; done
 
+# Where there is an assembler, it takes all of them for all architectures.
+for adl in tests/gpu/*.adl examples/gpu-*/*.adl; do
+  if test -z "$PTXAS"; then line "ok" "$adl is assembled # SKIP no ptxas"
+  elif "$DSLC" --target=ptx:sm_75,sm_80,sm_90,sm_100 "$adl" -o "$work/device" 2> "$work/err"; then
+    line "ok" "$adl is assembled"
+  else
+    line "not ok" "$adl is assembled"
+    sed 's/^/# /' "$work/err" | head -10
+  fi
+done
+
 # Which device it is, is said once; what is wished for must be there.
 program=tests/gpu/maps.adl
 "$DSLC" --target=ptx "$program" -o "$work/device" || line "not ok" "maps.adl compiles"
