@@ -105,11 +105,12 @@ tests_fuzz_random_run_SOURCES = \
   tests/fuzz/random/shrink.h tests/fuzz/random/tree.c tests/fuzz/random/tree.h \
   tests/unit/entry.c tests/unit/entry.h
 tests_fuzz_random_run_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/runtime -I$(top_srcdir)/runtime/include
-tests_fuzz_random_run_LDADD = libdslc.la libadl.la -lm
+tests_fuzz_random_run_LDADD = libdslc.la libadl.la $(DL_LIBS) -lm
 
 .PHONY: fuzz-random
 fuzz-random: all-am
-	@$(MAKE) $(AM_MAKEFLAGS) tests/fuzz/random/run && $(MKDIR_P) $(or $(FAULTS),random-faults) && \
+	@$(MAKE) $(AM_MAKEFLAGS) tests/fuzz/random/run tests/ptxsim/libcuda.la \
+	  tests/ptxsim/libcublas.la && $(MKDIR_P) $(or $(FAULTS),random-faults) && \
 	  $(AM_TESTS_ENVIRONMENT) tests/fuzz/random/run --all --first $(or $(FIRST),1) \
 	  --count $(or $(COUNT),1000) --out $(or $(FAULTS),random-faults)
 

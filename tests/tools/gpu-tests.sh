@@ -3,6 +3,7 @@
 # compiled for the CPU prints.  Prints TAP.  Lines of a program that are read here:
 #   //# needs: libdevice     skipped where configure found no CUDA Toolkit
 #   //# args: WORDS          its command line
+#   //# options: WORDS       for the compiler
 #   //# launches: N          so many kernels are launched
 #   //# products: N          so many go to cuBLAS, and none where that is missing
 #   //# kernels: N           so many launches that the program itself says
@@ -78,8 +79,8 @@ program() {
     return
   fi
   for level in -O0 -O2; do
-    if ! "$DSLC" $level "$program" -o "$work/host" 2> "$work/err" ||
-      ! "$DSLC" $level --verify --target=ptx "$program" -o "$work/device" 2>> "$work/err"; then
+    if ! "$DSLC" $level $(wish options) "$program" -o "$work/host" 2> "$work/err" ||
+      ! "$DSLC" $level $(wish options) --verify --target=ptx "$program" -o "$work/device" 2>> "$work/err"; then
       line "not ok" "$name $level compiles"
       sed 's/^/# /' "$work/err"
       continue

@@ -120,9 +120,18 @@ typedef struct Touched {
     const IrInst *inst;
 } Touched;
 
-/* Could something in REGION come to own VALUE, and then write to it?  What the region yields is
-   asked for again. */
-static bool may_be_kept(const Fn *f, const IrRegion *region, const IrValue *value, bool outermost) {
+static bool writes_over(const Fn *f, const IrInst *inst, const IrValue *root) {
+    const MemReuse *reuse = gen_plan(f, inst)->reuse;
+    for (uint32_t r = 0; reuse && r < inst->nresults; r++)
+        for (uint32_t k = 0; k < reuse[r].n; k++)
+            if (reuse[r].roots[k] == root) return true;
+    return false;
+}
+
+/* Could something in REGION come to own VALUE, and then write to it, or be put into its memory?
+   What the region yields is asked for again. */
+static bool may_be_changed(const Fn *f, const IrRegion *region, const IrValue *value,
+                           bool outermost) {
     const IrValue *root = f->plan->root[value->id];
     for (const IrInst *inst = region->first; inst; inst = inst->next) {
         bool yields = outermost && inst == region->last;
@@ -132,17 +141,10 @@ static bool may_be_kept(const Fn *f, const IrRegion *region, const IrValue *valu
                 mem_consumes(f->g->plan, inst, k))
                 return true;
         }
+        if (root && writes_over(f, inst, root)) return true;
         for (uint32_t r = 0; r < inst->nregions; r++)
-            if (may_be_kept(f, inst->regions[r], value, false)) return true;
+            if (may_be_changed(f, inst->regions[r], value, false)) return true;
     }
-    return false;
-}
-
-static bool writes_over(const Fn *f, const IrInst *inst, const IrValue *root) {
-    const MemReuse *reuse = gen_plan(f, inst)->reuse;
-    for (uint32_t r = 0; reuse && r < inst->nresults; r++)
-        for (uint32_t k = 0; k < reuse[r].n; k++)
-            if (reuse[r].roots[k] == root) return true;
     return false;
 }
 
@@ -169,7 +171,7 @@ static void ask_captured(IrValue *value, void *data) {
     if (value->type->kind != IR_T_ARRAY && value->type->kind != IR_T_ACC) return;
     bool write = writes_over(t->f, inst, t->f->plan->root[value->id]);
     for (uint32_t r = 0; r < inst->nregions && !write; r++)
-        write = may_be_kept(t->f, inst->regions[r], value, true);
+        write = may_be_changed(t->f, inst->regions[r], value, true);
     ask_for(t, value, write);
 }
 

@@ -304,7 +304,7 @@ bool device_try(Ptx *g, DeviceKernel *kernel, Pos pos, const char *what,
     g->entry = NULL;
     g->missing = NULL;
     g->scope = NULL;
-    g->tapes.len = 0;
+    g->tapes.len = g->kernel.blocks.len = 0;
     gen(g, data);
     if (g->missing && !g->options->libdevice)
         ptx_refuse(g, "`%s`, which needs libdevice of the CUDA Toolkit", g->missing);

@@ -123,8 +123,8 @@ static bool is_rounding(const Checking *c, double difference, double tolerance, 
     return difference <= (tolerance + 64 * spread_of(c)) * size;
 }
 
-static void expect_near(const Checking *c, const char *kind, const char *what,
-                        const Numbers *want, const Numbers *got, double tolerance) {
+static void expect_near(const Checking *c, const char *kind, const char *what, const Numbers *want,
+                        const Numbers *got, double tolerance) {
     double size = size_of(want);
     bool near = want->n == got->n;
     if (near && size > 1e9) return; /* too large to say */
@@ -159,7 +159,7 @@ static void levels(const Checking *c, Entry e) {
     for (int m = MODE_PASSED; m < MODE_COUNT; m++) {
         const Outcome *got = &c->out[m][e];
         char kind[96];
-        if (!want->ran || !got->ran || e >= RUN_SECOND || m == MODE_FUSED) continue;
+        if (!want->ran || !got->ran || e >= RUN_SECOND || m >= MODE_FUSED) continue;
         snprintf(kind, sizeof kind, "%s against -O0", mode_names[m]);
         Numbers a = results(want, 0, result_count(c)), b = results(got, 0, result_count(c));
         if (c->setting->derived) expect_near(c, kind, entry_names[e], &a, &b, loose_tolerance(c));
@@ -183,7 +183,7 @@ static void across(const Checking *c, Entry e) {
         uint32_t primal = e < RUN_SECOND ? result_count(c) : 0;
         Numbers a = results(want, 0, primal), b = results(got, 0, primal);
         bool vectors = m >= MODE_O0 && !c->exact;
-        bool loose = vectors || m == MODE_FUSED || c->setting->derived ||
+        bool loose = vectors || m >= MODE_FUSED || c->setting->derived ||
                      (m >= MODE_O0 && !c->setting->ordered);
         if (loose) expect_near(c, kind, what, &a, &b, loose_tolerance(c));
         else expect_same(kind, what, &a, &b);
@@ -191,6 +191,18 @@ static void across(const Checking *c, Entry e) {
         b = results(got, primal, MAX_RESULTS);
         double t = tolerance_of(c, e);
         expect_near(c, kind, what, &a, &b, vectors ? 100 * t : t);
+    }
+}
+
+/* Loops on a device give what they give on the CPU. */
+static void device(const Checking *c, Entry e) {
+    const Outcome *want = &c->out[MODE_PASSED][e], *got = &c->out[MODE_DEVICE][e];
+    if (!want->ran || !got->ran || want->status || got->status) return;
+    Numbers a = results(want, 0, MAX_RESULTS), b = results(got, 0, MAX_RESULTS);
+    if (!c->exact || got->rounds) {
+        expect_near(c, "device against CPU", entry_names[e], &a, &b, 100 * tolerance_of(c, e));
+    } else {
+        expect_same("device against CPU, exactly", entry_names[e], &a, &b);
     }
 }
 
@@ -211,7 +223,10 @@ static void primal_with_derivative(const Checking *c, int m) {
         snprintf(kind, sizeof kind, "primal of %s, %s", entry_names[e], mode_names[m]);
         snprintf(what, sizeof what, "%s: the primal result of %s", mode_names[m], entry_names[e]);
         Numbers got = results(out, 0, result_count(c));
-        expect_same(kind, what, &want, &got);
+        /* Which loops a device has decides who computes a function. */
+        if (m == MODE_DEVICE && out->rounds)
+            expect_near(c, kind, what, &want, &got, loose_tolerance(c));
+        else expect_same(kind, what, &want, &got);
     }
 }
 
@@ -391,6 +406,7 @@ void check_program_text(const char *text, const Setting *setting, uint32_t modes
     for (Entry e = 0; e < RUN_COUNT; e++) {
         across(&c, e);
         levels(&c, e);
+        device(&c, e);
     }
     for (int m = 0; m < MODE_COUNT; m++) {
         primal_with_derivative(&c, m);

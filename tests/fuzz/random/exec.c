@@ -1,5 +1,6 @@
 #include "tests/fuzz/random/exec.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +9,19 @@
 #include "codegen/codegen.h"
 #include "ir/verify.h"
 #include "lower/lower.h"
+#include "opt/device.h"
 #include "opt/opt.h"
 #include "runtime/core/calls.h"
 #include "tests/unit/entry.h"
 #include "types/check.h"
 
-const char *const mode_names[MODE_COUNT] = {"interpreter", "interpreter after all passes", "-O0",
-                                            "all passes and -O0", "-O3", "products fused"};
-const char *const entry_names[RUN_COUNT] = {"run_value", "run_jvp",   "run_grad",   "run_split",
-                                            "run_batch", "run_lanes", "run_second", "run_reverse",
-                                            "run_shadow"};
+const char *const mode_names[MODE_COUNT] = {"interpreter", "interpreter after all passes",
+                                            "-O0",         "all passes and -O0",
+                                            "-O3",         "products fused",
+                                            "on a device"};
+const char *const entry_names[RUN_COUNT] = {"run_value",  "run_jvp",     "run_grad",
+                                            "run_split",  "run_batch",   "run_lanes",
+                                            "run_second", "run_reverse", "run_shadow"};
 
 /* ---- the code generator ---- */
 
@@ -30,6 +34,19 @@ bool exec_open(void) {
     if (!api) api = codegen_open(given ? given : path, &error);
     free(error);
     return api != NULL;
+}
+
+/* The simulator of a device, which the runtime then finds under the name of the driver's library.
+ */
+static void open_device(void) {
+    static const char *const libraries[] = {"libcuda.so.1", "libcublas.so.13"};
+    const char *build = getenv("ADL_BUILD_DIR");
+    char path[512];
+    for (int k = 0; k < 2; k++) {
+        snprintf(path, sizeof path, "%s/tests/ptxsim/.libs/%s", build ? build : ".", libraries[k]);
+        if (!dlopen(path, RTLD_NOW)) fault("no device", "%s", dlerror());
+    }
+    setenv("ADL_DEVICE", "gpu", 1);
 }
 
 /* ---- arguments ---- */
@@ -284,29 +301,59 @@ static void checked_free(Checked *c) {
 }
 
 static IrModule *make_module(const Checked *c, Mode mode) {
-    static const int levels[MODE_COUNT] = {0, 2, 0, 3, 3, 3};
+    static const int levels[MODE_COUNT] = {0, 2, 0, 3, 3, 3, 3};
     Passes passes = {mode};
     OptHooks hooks = {after_pass, &passes};
     IrModule *module = lower_program(c->program, &c->sources, c->diags, NULL);
     check_diags(c->diags, "lower");
     after_pass(&passes, "lower", module);
     module->fused = mode == MODE_FUSED;
+    module->launches = mode == MODE_DEVICE;
     if (mode != MODE_PLAIN) opt_before_ad(module, levels[mode], &hooks);
     ad_run(module, c->diags);
     check_diags(c->diags, "differentiate");
     after_pass(&passes, "differentiate", module);
     if (mode != MODE_PLAIN) opt_after_ad(module, levels[mode], &hooks);
+    if (mode == MODE_DEVICE) device_prepare(module);
     return module;
+}
+
+static void note_rounding(const IrRegion *region, bool *rounds) {
+    for (const IrInst *inst = region->first; inst; inst = inst->next) {
+        bool exact_math =
+            inst->imm == IR_MATH_SQRT || (inst->imm >= IR_MATH_FLOOR && inst->imm <= IR_MATH_RINT);
+        *rounds |= (inst->op == IR_MATH && !exact_math) || inst->op == IR_CONTRACT ||
+                   (inst->op == IR_LOOP && inst->flags & IR_LOOP_SCAN);
+        for (uint32_t k = 0; k < inst->nregions; k++) note_rounding(inst->regions[k], rounds);
+    }
+}
+
+/* Does a device round as the CPU does?  Not in functions, products of matrices and scans; sums over
+   blocks, and additions in an order of their own, do not occur with so few elements, or are ruled
+   out (deterministic). */
+static bool rounds_otherwise(const IrModule *module) {
+    bool rounds = false;
+    for (uint32_t i = 0; i < module->funcs.len; i++)
+        if (module->funcs.at[i]->body) note_rounding(module->funcs.at[i]->body, &rounds);
+    return rounds;
 }
 
 static CodegenCode *compile(const IrModule *module, Mode mode, bool exact) {
     size_t n;
+    bool device = mode == MODE_DEVICE;
+    const char *cuda = getenv("CUDA_DIR");
+    char libdevice[512];
+    snprintf(libdevice, sizeof libdevice, "%s/nvvm/libdevice/libdevice.10.bc", cuda ? cuda : "");
     char *error = NULL;
     CodegenOptions options = {.opt_level = mode == MODE_O3 ? 3 : 0,
                               .cpu = "native",
                               .entries = true,
                               .verify = true,
                               .scalar_math = exact,
+                              .whole = device,
+                              .deterministic = exact,
+                              .device = "sm_75",
+                              .libdevice = cuda && *cuda ? libdevice : NULL,
                               .pic = true};
     const CodegenSymbol *symbols = entry_symbols(&n);
     CodegenCode *code = api->load(module, &options, symbols, n, &error);
@@ -318,6 +365,8 @@ static void run_mode(const Checked *c, const Setting *setting, unsigned entries,
                      bool exact, Outcome out[RUN_COUNT]) {
     IrDatum args[MAX_RESULTS];
     IrModule *module = make_module(c, mode);
+    bool rounds = mode == MODE_DEVICE && rounds_otherwise(module);
+    if (mode == MODE_DEVICE) open_device();
     CodegenCode *code = mode >= MODE_O0 ? compile(module, mode, exact) : NULL;
     for (Entry e = 0; e < RUN_COUNT; e++) {
         if (!(entries & 1u << e)) continue;
@@ -327,6 +376,7 @@ static void run_mode(const Checked *c, const Setting *setting, unsigned entries,
             fault("no entry", "%s: %s", mode_names[mode], entry_names[e]);
         if (code) call_code(code, mode, func, args, &out[e]);
         else interpret(module, func, args, e == RUN_VALUE ? VALUE_STEPS : OTHER_STEPS, &out[e]);
+        out[e].rounds = rounds;
         for (uint32_t i = 0; i < n; i++) ir_datum_drop(&args[i]);
         if (exec_too_long(&out[RUN_VALUE])) break;
     }
@@ -405,8 +455,7 @@ void exec_value_at(const char *text, const Setting *setting, const double *steps
         move(&args[0], "dx", setting, steps[k]);
         move(&args[1], "dy", setting, steps[k]);
         move(&args[2], "dA", setting, steps[k]);
-        interpret(module, ir_find_func(module, entry_names[RUN_VALUE]), args, VALUE_STEPS,
-                  &out[k]);
+        interpret(module, ir_find_func(module, entry_names[RUN_VALUE]), args, VALUE_STEPS, &out[k]);
         for (uint32_t i = 0; i < count; i++) ir_datum_drop(&args[i]);
     }
     ir_module_free(module);

@@ -12,6 +12,7 @@ typedef enum Mode {
     MODE_PASSED, /* compiled after all passes, but not optimised by LLVM */
     MODE_O3,     /* the same optimised, with the entry point of exec_optimised alone */
     MODE_FUSED,  /* as MODE_PASSED, with products and sums that round once */
+    MODE_DEVICE, /* the same with its parallel loops on the simulator of a device */
     MODE_COUNT
 } Mode;
 
@@ -20,6 +21,7 @@ enum { MAX_RESULTS = 16 };
 typedef struct Outcome {
     bool ran;
     int status; /* 0, or the kind of a run-time error */
+    bool rounds; /* MODE_DEVICE: what it calls, or its sums, may round otherwise than the CPU's */
     uint32_t n;
     IrDatum results[MAX_RESULTS];
     char *message;

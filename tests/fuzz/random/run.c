@@ -114,6 +114,7 @@ static Job job_of(const Setting *s, bool all) {
     if (seed % 4 == 0) job.modes |= 1u << MODE_O0;
     if (seed % 4 == 2) job.modes |= 1u << MODE_PASSED;
     if (seed % 8 == 6) job.modes |= 1u << MODE_FUSED;
+    if (seed % 5 == 0) job.modes |= 1u << MODE_DEVICE | 1u << MODE_PASSED;
     if (seed % 8 == 1 || seed % 32 == 3) job.modes |= 1u << MODE_O3;
     return job;
 }
