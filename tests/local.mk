@@ -38,6 +38,7 @@ test_scripts = \
   tests/tools/example-tests.sh \
   tests/tools/forms-tests.sh \
   tests/tools/generated-tests.sh \
+  tests/tools/gpu-forms-tests.sh \
   tests/tools/gpu-grad-tests.sh \
   tests/tools/gpu-tests.sh \
   tests/tools/gradcheck-tests.sh \
@@ -51,7 +52,8 @@ test_scripts = \
 backend_tests = tests/unit/codegen-cases tests/unit/codegen-debug tests/unit/codegen-exports \
   tests/unit/ptxsim-llvm tests/unit/ptx-adjoints tests/unit/ptx-kernels \
   tests/tools/adl-tests.sh tests/tools/c-tests.sh tests/tools/example-tests.sh \
-  tests/tools/gpu-tests.sh tests/tools/gradcheck-tests.sh tests/tools/link-tests.sh \
+  tests/tools/gpu-forms-tests.sh tests/tools/gpu-tests.sh tests/tools/gradcheck-tests.sh \
+  tests/tools/link-tests.sh \
   tests/tools/ptx-cases.sh
 
 check_LTLIBRARIES += tests/unit/libunit.la

@@ -57,6 +57,7 @@ typedef struct Options {
     const char *stop_after;
     int diagnostics, color, verbose, dry_run, save_temps, time_passes, verify;
     unsigned max_errors;
+    unsigned launch_from; /* of parallel loops: see --launch-from */
 
     const char *filter;
     unsigned seed;

@@ -166,7 +166,8 @@ int unit_lower(Unit *unit) {
     unit->module = lower_program(unit->program, &s->sources, s->diags, &options);
     const TextList *remarks = &s->options.remarks;
     unit->module->remarks = wanted(remarks, "ad") || wanted(remarks, "all");
-    unit->module->launches = is_for_device(&s->options);
+    if (is_for_device(&s->options))
+        unit->module->launches = s->options.launch_from ? s->options.launch_from : 1;
     unit->module->fused = s->options.opt_level > 0;
     unit->module->explain = unit->explain;
     if (unit->module->kernels) unit->module->kernels->fused = unit->module->fused;

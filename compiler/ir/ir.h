@@ -262,7 +262,9 @@ struct IrModule {
     bool unchecked;
     bool fused;        /* products that are added may round once (muladd.c), in code too */
     bool device;       /* functions are for one of many invocations, which share arrays */
-    bool launches;     /* parallel loops may run on a device beside the CPU */
+    /* Parallel loops may run on a device beside the CPU, unless it is known that they have fewer
+       indices; 0: none may. */
+    int64_t launches;
     IrModule *kernels; /* what is launched, for one invocation each; owned; or NULL */
     VEC(IrUnlaunched) unlaunched; /* for remarks */
     bool remarks;                 /* differentiation reports what it decided */

@@ -4,9 +4,6 @@
 #include "opt/memory.h"
 #include "opt/scan.h"
 
-/* Loops that are known to be shorter stay on the CPU. */
-enum { WORTH_LAUNCHING = 64 };
-
 bool device_is_parallel(const IrInst *inst) {
     return inst->op == IR_BUILD || inst->op == IR_REDUCE;
 }
@@ -46,6 +43,17 @@ bool *device_levels(const IrModule *module, Arena *arena) {
 
 /* ---- regions ---- */
 
+/* Loops that are known to be shorter stay on the CPU. */
+static int64_t worth_launching(const IrInst *inst) {
+    return inst->parent->func->module->launches;
+}
+
+/* Of products and scans, whose results are smaller than what they do, and take several launches. */
+static int64_t worth_several(const IrInst *inst) {
+    int64_t many = worth_launching(inst);
+    return many < INT32_MAX ? many * many : INT64_MAX;
+}
+
 bool device_is_long(const IrInst *inst) {
     int64_t all = 1;
     for (int64_t k = 0; k < inst->imm; k++) {
@@ -53,7 +61,7 @@ bool device_is_long(const IrInst *inst) {
         if (!ir_const_int(inst->operands[k], &size)) return true;
         if (__builtin_mul_overflow(all, size, &all)) return true;
     }
-    return inst->imm > 0 && all >= WORTH_LAUNCHING;
+    return inst->imm > 0 && all >= worth_launching(inst);
 }
 
 bool device_is_large(IrType type) {
@@ -74,7 +82,7 @@ static bool is_large_product(const IrInst *inst) {
     IrType a = ir_resolve(inst->operands[0])->type, b = ir_resolve(inst->operands[1])->type;
     if (ir_scalar_lanes(a->scalar) > 1 || ir_scalar_lanes(b->scalar) > 1) return false;
     int64_t larger = count_of(a) > count_of(b) ? count_of(a) : count_of(b);
-    return device_is_large(inst->results[0]->type) && larger >= WORTH_LAUNCHING * WORTH_LAUNCHING;
+    return device_is_large(inst->results[0]->type) && larger >= worth_several(inst);
 }
 
 /* Of what can be combined in any order, numbers. */
@@ -98,7 +106,7 @@ static bool is_scan(const IrInst *inst) {
 static bool is_long_scan(const IrInst *inst) {
     int64_t trips;
     if (inst->op != IR_LOOP || !(inst->flags & IR_LOOP_SCAN || is_scan(inst))) return false;
-    return !ir_const_int(inst->operands[0], &trips) || trips >= WORTH_LAUNCHING * WORTH_LAUNCHING;
+    return !ir_const_int(inst->operands[0], &trips) || trips >= worth_several(inst);
 }
 
 static void find_regions(DevicePlan *plan, const IrRegion *region) {

@@ -9,6 +9,7 @@ Session *session_new(void) {
     session->diags = diags_new(arena, &session->sources);
     session->options.opt_level = 2;
     session->options.threads = 1;
+    session->options.launch_from = 64;
     return session;
 }
 

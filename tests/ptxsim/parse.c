@@ -87,22 +87,24 @@ uint64_t ptx_take_number(PtxParser *p) {
 
 static PtxName *find_in(PtxName *names, const char *text, size_t len) {
     for (PtxName *n = names; n; n = n->next)
-        if (strlen(n->text) == len && memcmp(n->text, text, len) == 0) return n;
+        if (n->len == len && memcmp(n->text, text, len) == 0) return n;
     return NULL;
 }
 
+/* Registers, whose names begin with a %, are a function's own. */
 PtxName *ptx_find(PtxParser *p, const char *text, size_t len) {
     PtxName *name = find_in(p->names, text, len);
-    return name ? name : find_in(p->globals, text, len);
+    return name || *text == '%' ? name : find_in(p->globals, text, len);
 }
 
 PtxName *ptx_declare(PtxParser *p, NameKind kind, const char *text) {
-    const PtxName *old = ptx_find(p, text, strlen(text));
+    size_t len = strlen(text);
+    const PtxName *old = ptx_find(p, text, len);
     if (old && old->depth == p->depth)
         ptx_fail(p->lex.failure, p->lex.line, "'%s' is declared twice", text);
     PtxName **list = p->depth ? &p->names : &p->globals;
     PtxName *name = ptx_new(p, sizeof *name);
-    *name = (PtxName){.next = *list, .kind = kind, .text = text, .depth = p->depth};
+    *name = (PtxName){.next = *list, .kind = kind, .text = text, .len = len, .depth = p->depth};
     return *list = name;
 }
 

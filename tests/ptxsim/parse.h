@@ -12,6 +12,7 @@ typedef struct PtxName {
     struct PtxName *next;
     NameKind kind;
     const char *text;
+    size_t len;
     uint32_t index; /* register, instruction, first of the parts of a list of labels */
     uint32_t count; /* of such a list */
     PtxSymbol *symbol;

@@ -23,12 +23,12 @@ shown() {
 backend=yes
 case " $ADL_LACKS " in *" llvm "*) backend= ;; esac
 for adl in ${*:-tests/forms/of-*.adl}; do
-  output=$("$ORACLE" -O3 -I tests/grad "$adl" 2>&1)
+  output=$("$ORACLE" -O3 -I tests/grad -I tests/forms/quiet "$adl" 2>&1)
   status=$?
   shown "$adl interpreted"
   test -n "$backend" || continue
   for level in ${FORMS_LEVELS:-0}; do
-    output=$("$DSLC" test --verify -O$level -w -I tests/grad "$adl" 2>&1)
+    output=$("$DSLC" test --verify -O$level -w -I tests/grad -I tests/forms/quiet "$adl" 2>&1)
     status=$?
     shown "$adl -O$level"
   done

@@ -1,6 +1,6 @@
 /* Runs the `test` items of ADL files in the interpreter of the IR, as `dslc test` runs compiled code:
 
-     oracle [-On] [-I DIR] FILE...
+     oracle [-On] [-I DIR]... FILE...
 
    prints what the tests print, a line for each, and the totals, so that the two can be compared.
    The level is that of the passes before and behind differentiation; default 0. */
@@ -15,8 +15,11 @@
 #include "opt/opt.h"
 #include "source/load.h"
 
+enum { MAX_INCLUDES = 4 };
+
 typedef struct Oracle {
-    const char *include;
+    const char *include[MAX_INCLUDES];
+    uint32_t nincludes;
     int level;
     unsigned passed, failed;
 } Oracle;
@@ -67,8 +70,8 @@ static void run_file(Oracle *oracle, const char *path) {
     sources_init(&sources, arena);
     Diags *diags = diags_new(arena, &sources);
     snprintf(stdlib, sizeof stdlib, "%s/stdlib", source ? source : ".");
-    CheckOptions options = {.include_dirs = &oracle->include,
-                            .ninclude_dirs = oracle->include ? 1 : 0,
+    CheckOptions options = {.include_dirs = oracle->include,
+                            .ninclude_dirs = oracle->nincludes,
                             .stdlib_dir = stdlib};
     Checker *checker = checker_new(arena, interner, &sources, diags, &options);
     const SourceFile *file = source_load(&sources, diags, path, (Span){0, 0});
@@ -98,7 +101,8 @@ int main(int argc, char **argv) {
     Oracle oracle = {0};
     for (int i = 1; i < argc; i++) {
         if (!strncmp(argv[i], "-O", 2)) oracle.level = atoi(argv[i] + 2);
-        else if (!strcmp(argv[i], "-I") && i + 1 < argc) oracle.include = argv[++i];
+        else if (!strcmp(argv[i], "-I") && i + 1 < argc && oracle.nincludes < MAX_INCLUDES)
+            oracle.include[oracle.nincludes++] = argv[++i];
         else run_file(&oracle, argv[i]);
     }
     printf("%u passed, %u failed\n", oracle.passed, oracle.failed);

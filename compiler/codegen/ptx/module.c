@@ -258,9 +258,12 @@ static LLVMTargetMachineRef open_machine(const char *cpu, char **error) {
                                    LLVMCodeModelDefault);
 }
 
+/* What is not optimised at all keeps everything in memory, which is no faster to compile. */
 static bool optimise(Ptx *g) {
     LLVMPassBuilderOptionsRef passes = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef failed = LLVMRunPasses(g->e.module, "globaldce,default<O3>", g->target, passes);
+    const char *all = "globaldce,default<O3>", *few = "globaldce,default<O1>";
+    LLVMErrorRef failed =
+        LLVMRunPasses(g->e.module, g->options->opt_level > 0 ? all : few, g->target, passes);
     LLVMDisposePassBuilderOptions(passes);
     if (!failed) return true;
     char *text = LLVMGetErrorMessage(failed);

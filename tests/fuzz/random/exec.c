@@ -308,7 +308,7 @@ static IrModule *make_module(const Checked *c, Mode mode) {
     check_diags(c->diags, "lower");
     after_pass(&passes, "lower", module);
     module->fused = mode == MODE_FUSED;
-    module->launches = mode == MODE_DEVICE;
+    module->launches = mode == MODE_DEVICE ? 1 : 0;
     if (mode != MODE_PLAIN) opt_before_ad(module, levels[mode], &hooks);
     ad_run(module, c->diags);
     check_diags(c->diags, "differentiate");
