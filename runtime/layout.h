@@ -256,10 +256,13 @@ typedef struct AdlGpuImage {
     const void *data; /* PTX: zero-terminated */
 } AdlGpuImage;
 
+/* Can a kernel fail; and for want of memory, too? */
+typedef enum AdlGpuChecks { ADL_GPU_CHECKS = 1, ADL_GPU_TAKES_HEAP = 2 } AdlGpuChecks;
+
 typedef struct AdlGpuModule {
     const AdlGpuImage *images;
     const char *const *names; /* of entries, by kernel */
-    const uint8_t *checks;    /* by kernel: whether it can fail */
+    const uint8_t *checks;    /* by kernel: an AdlGpuChecks */
     const AdlSite *sites;     /* of checks, by their number less one */
     int64_t image_count, kernel_count, site_count;
     void *loaded; /* the runtime's; NULL at first */

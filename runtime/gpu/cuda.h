@@ -15,6 +15,7 @@ typedef struct CuFunction *CuFunction;
 typedef struct CuStream *CuStream;
 
 enum { CU_OUT_OF_MEMORY = 2 };
+enum { CU_LIMIT_HEAP = 2 };
 enum { CU_GRID_X = 5, CU_GRID_Y, CU_GRID_Z, CU_CAPABILITY_MAJOR = 75, CU_CAPABILITY_MINOR };
 enum { CU_ERROR_LOG = 5, CU_ERROR_LOG_BYTES = 6 };
 
@@ -29,6 +30,8 @@ enum { CU_ERROR_LOG = 5, CU_ERROR_LOG_BYTES = 6 };
     X(context_get, cuCtxGetCurrent, (CuContext * context))                                         \
     X(context_device, cuCtxGetDevice, (CuDevice * device))                                         \
     X(context_set, cuCtxSetCurrent, (CuContext context))                                           \
+    X(context_limit, cuCtxSetLimit, (int limit, size_t value))                                     \
+    X(memory_info, cuMemGetInfo_v2, (size_t * free, size_t *total))                                \
     X(module_load, cuModuleLoadDataEx,                                                             \
       (CuModule * module, const void *image, unsigned count, int *options, void **values))         \
     X(module_function, cuModuleGetFunction,                                                        \

@@ -155,7 +155,7 @@ static int32_t settle(AdlContext *context, const AdlSite *site, const AdlGpuArg 
     if (block) {
         GpuRecord *record = &gpu.records[block->device >> 2];
         GpuFree old = {record->at, record->bytes};
-        if (temporary->bytes) {
+        if (temporary->bytes && arg->kind != ADL_GPU_UPDATE) {
             record->at = temporary->at;
             record->bytes = temporary->bytes;
             *temporary = old;
@@ -271,6 +271,31 @@ static bool changes(const Launch *l) {
     return false;
 }
 
+/* Can a loop fail for want of memory?  Then the CPU has to be able to do all of it. */
+static bool takes_heap(const Launch *l) {
+    return l->module->checks[l->kernel] & ADL_GPU_TAKES_HEAP && !l->sizes[0];
+}
+
+/* What is added to, where the device has it: copies it to the argument's temporary memory, or BACK
+   from there.  What has no block is a copy. */
+static int32_t save(Launch *l, bool back) {
+    for (int32_t i = 0; i < l->count; i++) {
+        const AdlGpuArg *arg = &l->args[i];
+        GpuFree *saved = &l->temporaries[i];
+        int32_t status = ADL_OK;
+        if (arg->kind != ADL_GPU_UPDATE || !gpu_block(l->context, arg->block) || !arg->bytes)
+            continue;
+        if (!back) status = gpu_take(l->context, l->site, arg->bytes, &saved->at, &saved->bytes);
+        if (status) return status;
+        CuResult result = gpu.on_device(back ? l->at[i] : saved->at, back ? saved->at : l->at[i],
+                                        (size_t)arg->bytes, gpu.stream);
+        if (result)
+            return gpu_fail(l->context, l->site, result, "cuMemcpyDtoD of %lld bytes",
+                            (long long)arg->bytes);
+    }
+    return ADL_OK;
+}
+
 /* Whether a check failed.  Then the loop on the CPU, which is run instead, tells more, unless it
    would find its operands changed: then it is told where the check stands. */
 static int32_t look_for_failure(Launch *l) {
@@ -279,6 +304,10 @@ static int32_t look_for_failure(Launch *l) {
     if (!result && failed) result = gpu_to_device(gpu.failed, &zero, sizeof zero);
     if (result) return gpu_fail(l->context, l->site, result, "a launch");
     if (!failed) return ADL_OK;
+    if (takes_heap(l)) {
+        int32_t status = save(l, true);
+        return status ? status : ADL_GPU_ELSEWHERE;
+    }
     if (!changes(l)) return ADL_GPU_ELSEWHERE;
     bool known = failed > 0 && failed <= l->module->site_count;
     return error_note(l->context, ADL_ERROR_DEVICE, known ? &l->module->sites[failed - 1] : l->site,
@@ -314,6 +343,7 @@ static int32_t run(Launch *l) {
         if (is_memory(&l->args[i]))
             status = place(l->context, l->site, &l->args[i], checks && is_over(l, &l->args[i]),
                            &l->at[i], &l->temporaries[i]);
+    if (!status && takes_heap(l)) status = save(l, false);
     if (!status) status = work(l);
     if (!status && checks) status = look_for_failure(l);
     for (int32_t i = 0; i < l->count && !status; i++)

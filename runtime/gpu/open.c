@@ -67,6 +67,16 @@ static bool open_context(CuContext given, CuDevice *device) {
            good(gpu.context_set(gpu.context), "cuCtxSetCurrent");
 }
 
+/* Arrays that the invocations of a loop make for themselves are on the heap of kernels, which has 8
+   megabytes if nothing is said: for all that run at a time it is a part of the memory.  Where that
+   cannot be had, or was settled before, it stays as it is; what does not fit then runs on the CPU.
+   A context of the caller's is left alone. */
+static void widen_heap(void) {
+    size_t unused, total;
+    enum { PARTS = 16 };
+    if (!gpu.memory_info(&unused, &total)) gpu.context_limit(CU_LIMIT_HEAP, total / PARTS);
+}
+
 static bool attribute(int *value, int which, CuDevice device) {
     return good(gpu.device_attribute(value, which, device), "cuDeviceGetAttribute");
 }
@@ -86,6 +96,7 @@ static bool open_device(CuContext given) {
               attribute(&gpu.grid[2], CU_GRID_Z, device) &&
               good(gpu.allocate(&gpu.failed, sizeof zero), "cuMemAlloc") &&
               good(gpu_to_device(gpu.failed, &zero, sizeof zero), "cuMemcpyHtoD");
+    if (ok && !given) widen_heap();
     gpu.context_set(before);
     return ok;
 }

@@ -8,6 +8,7 @@
      PTXSIM_GRID     the most blocks along y and z (default 65535)
      PTXSIM_DEVICES  how many devices there are, 0 or 1
      PTXSIM_STEPS    instructions that one launch may take (default 10^9)
+     PTXSIM_EXITS    if set: barriers do not wait for invocations that have ended
      PTXSIM_TRACE    if set: launches and copies are told on standard error */
 #include "tests/ptxsim/cuda.h"
 #include "tests/ptxsim/run.h"
@@ -414,6 +415,7 @@ EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned gr
         .heap_limit = driver.heap_limit,
         .number = ++driver.launches,
         .step_limit = driver.step_limit,
+        .exits = getenv("PTXSIM_EXITS") != NULL,
         .failure = &failure,
     };
     const char *refused = ptx_launch_refuse(&launch);

@@ -117,15 +117,18 @@ static uint64_t barrier_of(PtxLaunch *l, PtxThread *t) {
     return ptx_known(l, t->waits, value, "a barrier");
 }
 
-/* Nobody can go on: all must stand at one barrier. */
+/* Nobody can go on: all must stand at one barrier.  Devices from sm_70 on let those that have ended
+   count as there, which is none of our kernels' business but where a check failed. */
 static void release_barrier(PtxLaunch *l) {
     const PtxThread *first = NULL;
     for (uint32_t i = 0; i < l->thread_count && !first; i++)
         if (thread_of(l, i)->state != STATE_DONE) first = thread_of(l, i);
     uint64_t number = 0;
+    bool any = false;
     for (uint32_t i = 0; i < l->thread_count; i++) {
         PtxThread *t = thread_of(l, i);
         l->current = t;
+        if (t->state == STATE_DONE && l->exits) continue;
         if (t->state == STATE_DONE)
             ptx_fail(l->failure, first->waits->line, "thread %u has ended while others wait here",
                      i);
@@ -135,13 +138,15 @@ static void release_barrier(PtxLaunch *l) {
             ptx_fail(l->failure, t->waits->line,
                      "a divergent barrier: other threads wait at line %u", first->waits->line);
         uint64_t own = barrier_of(l, t);
-        if (i && own != number)
+        if (any && own != number)
             ptx_fail(l->failure, t->waits->line, "barriers %llu and %llu at once",
                      (unsigned long long)number, (unsigned long long)own);
         number = own;
+        any = true;
     }
     l->phase++;
-    for (uint32_t i = 0; i < l->thread_count; i++) thread_of(l, i)->state = STATE_READY;
+    for (uint32_t i = 0; i < l->thread_count; i++)
+        if (thread_of(l, i)->state != STATE_DONE) thread_of(l, i)->state = STATE_READY;
 }
 
 /* ---- blocks -----------------------------------------------------------------------------------

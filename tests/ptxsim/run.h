@@ -51,6 +51,7 @@ typedef struct PtxLaunch {
     uint64_t heap_limit; /* bytes that `malloc` may give */
     uint32_t number;     /* of launches so far, from 1 */
     uint64_t step_limit;
+    bool exits; /* who has ended counts as waiting at each barrier */
     PtxFailure *failure;
     /* While it runs. */
     uint64_t steps;

@@ -383,10 +383,12 @@ void launch_close(Fn *f, Launch *launch, uint32_t n, LLVMValueRef *here, LLVMVal
     }
 }
 
-/* The strides of BUILD's indices in a result that lies there alone. */
-static void own_strides(Fn *f, const IrInst *inst, LLVMValueRef *to) {
+/* The strides of BUILD's indices in OUT, its one result, which lies there alone. */
+static void own_strides(Fn *f, const IrInst *inst, const Val *out, LLVMValueRef *to) {
     uint32_t n = (uint32_t)inst->imm;
     LLVMValueRef stride = gen_int(f->e, 1);
+    for (uint32_t k = n; k < inst->results[0]->type->rank; k++)
+        stride = emit_size_mul(f->e, stride, out->dims[k]);
     to[n] = gen_int(f->e, 0);
     for (uint32_t k = n; k-- > 0;) {
         to[k] = stride;
@@ -417,7 +419,7 @@ static Out out_of(Fn *f, const IrInst *inst, uint32_t r, const Val *out, const S
         made.nto = (uint32_t)inst->imm + 1;
         made.to = ARENA_ARRAY(f->g->plan->arena, LLVMValueRef, made.nto);
         if (sink && sink->strided) sunk_strides(f, inst, sink, made.to);
-        else own_strides(f, inst, made.to);
+        else own_strides(f, inst, out, made.to);
     }
     if (!sink) return made;
     made.part = true;
@@ -471,7 +473,8 @@ void device_tables(Gen *g) {
     for (uint32_t i = 0; i < code->list.len; i++) {
         const DeviceKernel *kernel = code->list.at[i];
         vec_push(&names, gen_text(g, kernel->name, strlen(kernel->name)));
-        vec_push(&checks, LLVMConstInt(e->i8, kernel->checks, false));
+        int what = (kernel->checks ? ADL_GPU_CHECKS : 0) | (kernel->heap ? ADL_GPU_TAKES_HEAP : 0);
+        vec_push(&checks, LLVMConstInt(e->i8, (unsigned)what, false));
     }
     vec_push(&images, image(g, ADL_GPU_PTX, 75, code->ptx.text, code->ptx.len));
     for (uint32_t i = 0; i < code->images.len; i++) {

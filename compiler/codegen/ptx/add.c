@@ -217,31 +217,18 @@ static void add_warp(Ptx *g, LLVMValueRef at, LLVMValueRef value, LLVMValueRef l
     LLVMPositionBuilderAtEnd(e->b, done);
 }
 
-void ptx_add_results(Ptx *g, uint32_t n, LLVMValueRef const *at, LLVMValueRef const *values) {
+void ptx_add_results(Ptx *g, uint32_t n, LLVMValueRef const *at, LLVMValueRef *values) {
     Emit *e = &g->e;
-    LLVMValueRef *sums = ARENA_ARRAY(g->arena, LLVMValueRef, n + 1), place, count;
+    LLVMValueRef place, count;
     if (!n || *g->error) return;
     if (g->options->deterministic)
         ptx_refuse(g, "a returned derivative, to which all invocations add in an order that "
                       "differs from run to run (--deterministic)");
-    for (uint32_t i = 0; i < n; i++) {
-        LLVMTypeRef type = LLVMTypeOf(values[i]);
-        sums[i] = ptx_alloca(g, type, "");
-        LLVMBuildStore(e->b, values[i], sums[i]);
-        /* Of those that come from a check that failed. */
-        LLVMBuilderRef first = LLVMCreateBuilderInContext(e->context);
-        LLVMPositionBuilderBefore(first, LLVMGetNextInstruction(sums[i]));
-        LLVMBuildStore(first, LLVMConstNull(type), sums[i]);
-        LLVMDisposeBuilder(first);
-    }
-    g->meet = ptx_block(g, "meet");
-    LLVMBuildBr(e->b, g->meet);
-    LLVMPositionBuilderAtEnd(e->b, g->meet);
+    ptx_meet(g, n, values, true);
     ptx_place_in_block(g, &place, &count);
     LLVMValueRef lane = LLVMBuildAnd(e->b, place, gen_int(e, WARP - 1), "");
     LLVMValueRef args[] = {gen_int(e, WARP),
                            emit_size_add(e, LLVMBuildSub(e->b, count, place, ""), lane)};
     LLVMValueRef lanes = emit_intrinsic(e, "llvm.smin", e->i64, args, 2);
-    for (uint32_t i = 0; i < n; i++)
-        add_warp(g, at[i], LLVMBuildLoad2(e->b, LLVMTypeOf(values[i]), sums[i], ""), lane, lanes);
+    for (uint32_t i = 0; i < n; i++) add_warp(g, at[i], values[i], lane, lanes);
 }

@@ -66,26 +66,60 @@ static void open_trap(Ptx *g) {
     LLVMPositionBuilderAtEnd(g->e.b, here);
 }
 
-void ptx_finish_checks(Ptx *g) {
+/* What failed checks have come to; the builder then stands behind it. */
+static void close_trap(Ptx *g, bool left) {
     Emit *e = &g->e;
-    if (!g->trap) return;
     LLVMPositionBuilderAtEnd(e->b, g->trap);
-    LLVMBuildStore(e->b, g->failure, LLVMGetParam(g->entry, 0));
-    if (g->meet) LLVMBuildBr(e->b, g->meet);
-    else LLVMBuildRetVoid(e->b);
+    for (uint32_t k = 0; k < g->tapes.len && left; k++) ptx_tape_free(g, g->tapes.at[k]);
+    LLVMBuildAtomicRMW(e->b, LLVMAtomicRMWBinOpXchg, LLVMGetParam(g->entry, 0), g->failure,
+                       LLVMAtomicOrderingMonotonic, false);
+    g->trap = NULL;
+    g->checks = true;
 }
 
+void ptx_finish_checks(Ptx *g) {
+    if (!g->trap) return;
+    close_trap(g, true);
+    LLVMBuildRetVoid(g->e.b);
+}
+
+void ptx_meet(Ptx *g, uint32_t n, LLVMValueRef *values, bool left) {
+    Emit *e = &g->e;
+    if (!g->trap || !g->code) return; /* what is exported stops the grid */
+    LLVMBasicBlockRef meet = ptx_block(g, "meet"), here = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, meet);
+    close_trap(g, left);
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, meet);
+    LLVMPositionBuilderAtEnd(e->b, meet);
+    for (uint32_t i = 0; i < n; i++) {
+        LLVMValueRef phi = LLVMBuildPhi(e->b, LLVMTypeOf(values[i]), "");
+        LLVMValueRef none = LLVMConstNull(LLVMTypeOf(values[i]));
+        LLVMAddIncoming(phi, &values[i], &here, 1);
+        LLVMAddIncoming(phi, &none, &from, 1);
+        values[i] = phi;
+    }
+}
+
+/* A program's kernel goes on to be launched: the heap has to get back what the invocation holds. */
 void ptx_check(Ptx *g, LLVMValueRef holds) {
+    Emit *e = &g->e;
     if (!g->trap) open_trap(g);
     g->unbounded = true;
+    LLVMBasicBlockRef good = ptx_block(g, ""), bad = g->trap, here = LLVMGetInsertBlock(e->b);
+    if (g->code && ptx_holds_blocks(g)) {
+        bad = ptx_block(g, "fails");
+        LLVMPositionBuilderAtEnd(e->b, bad);
+        ptx_drop_blocks(g);
+        LLVMBuildBr(e->b, g->trap);
+        LLVMPositionBuilderAtEnd(e->b, here);
+    }
+    LLVMBuildCondBr(e->b, holds, good, bad);
     if (g->code) {
         LLVMValueRef number = number_check(g);
-        LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.b);
-        LLVMAddIncoming(g->failure, &number, &here, 1);
+        LLVMAddIncoming(g->failure, &number, bad == g->trap ? &here : &bad, 1);
     }
-    LLVMBasicBlockRef good = ptx_block(g, "");
-    LLVMBuildCondBr(g->e.b, holds, good, g->trap);
-    LLVMPositionBuilderAtEnd(g->e.b, good);
+    LLVMPositionBuilderAtEnd(e->b, good);
 }
 
 static void gen_check_index(Body *b, const IrInst *inst) {
@@ -200,5 +234,5 @@ void ptx_inline(Ptx *g, const Body *caller, const IrFunc *func, const Val *args,
 void ptx_leave(Ptx *g) {
     if (g->scope) ptx_scope_close(g);
     for (uint32_t k = 0; k < g->tapes.len; k++) ptx_tape_free(g, g->tapes.at[k]);
-    vec_free(&g->tapes);
+    if (!g->code) vec_free(&g->tapes);
 }

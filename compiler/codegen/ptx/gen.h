@@ -45,10 +45,11 @@ typedef struct Val {
     uint32_t version;
 } Val;
 
-/* The blocks that go at the end of what is being made. */
+/* The blocks that go at the end of what is being made; and those that are on their way out of it or
+   through it, which go only if a check fails. */
 typedef struct Scope {
     struct Scope *up;
-    VEC(LLVMValueRef) blocks;
+    VEC(LLVMValueRef) blocks, passing;
 } Scope;
 
 typedef struct Ptx {
@@ -63,7 +64,7 @@ typedef struct Ptx {
     LLVMValueRef first[3];   /* of a launch: the block along x, y, z that the grid begins with */
     const IrRegion *region;  /* of a program's loop: its parameters are the indices */
     LLVMBasicBlockRef trap;  /* where failed checks go; NULL until needed */
-    LLVMBasicBlockRef meet;  /* where they go from there; NULL: to the end */
+    bool checks;             /* there are such */
     LLVMValueRef failure;    /* of a program's kernels, there: the number of the check */
     struct DeviceCode *code; /* of a program */
     const IrLaunch *launch;  /* of the launched kernel at hand */
@@ -72,6 +73,7 @@ typedef struct Ptx {
     const char *name;               /* of its kernel at hand */
     Scope *scope, kernel;           /* at hand, and the outermost */
     VEC(LLVMValueRef) tapes;        /* of the entry */
+    bool takes_heap;                /* it does */
     VEC(Root *) seen;               /* arrays of the entry that several invocations see */
     const char *missing;            /* a function of libdevice that is called */
     char **error;                   /* the first one; then nothing that is made counts */
@@ -146,6 +148,9 @@ Val ptx_copied(Ptx *g, const Val *val, IrType type);
 Val ptx_base(Body *b, const IrInst *inst, uint32_t k);
 void ptx_scope_open(Ptx *g, Scope *scope);
 void ptx_scope_close(Ptx *g);
+/* Does the invocation hold blocks?  Frees them. */
+bool ptx_holds_blocks(const Ptx *g);
+void ptx_drop_blocks(Ptx *g);
 /* VAL in a block of the heap that no scope frees: its own, if the scope at hand has that, or a
  * copy.
  */
@@ -209,7 +214,7 @@ void ptx_acc_add(Body *b, const IrInst *inst);
    MASK come here. */
 LLVMValueRef ptx_shuffle(Emit *e, LLVMValueRef mask, LLVMValueRef value, int delta, int width);
 /* Returned derivatives, floats: what this invocation adds to the words AT, to which all add. */
-void ptx_add_results(Ptx *g, uint32_t n, LLVMValueRef const *at, LLVMValueRef const *values);
+void ptx_add_results(Ptx *g, uint32_t n, LLVMValueRef const *at, LLVMValueRef *values);
 /* At the end of an entry, or where it is given up: additions to arrays whose cells have one
    invocation each need not be atomic. */
 void ptx_settle_additions(Ptx *g);
@@ -219,8 +224,12 @@ enum { PTX_LARGEST_BLOCK = 1024 };
 /* ---- module.c ---- */
 /* Makes FN an entry for blocks of at most LIMIT invocations. */
 void ptx_make_entry(Ptx *g, LLVMValueRef fn, int limit);
-/* A failed check sets the word that the runtime looks at, the entry's first parameter. */
+/* A check that failed before here sets the word that the runtime looks at, the entry's first
+   parameter, and ends the invocation. */
 void ptx_finish_checks(Ptx *g);
+/* The same, but the invocation goes on here, with zeros as the N VALUES, since others wait for it.
+   LEFT: what it has of the heap is freed already, else it will be. */
+void ptx_meet(Ptx *g, uint32_t n, LLVMValueRef *values, bool left);
 /* Marks parameter PARAM of the entry with the attribute NAME. */
 void ptx_mark(const Ptx *g, unsigned param, const char *name);
 /* Opens a generator with a new module; closes it. */

@@ -223,7 +223,8 @@ static void gen_launch_entry(Ptx *g, DeviceKernel *kernel, int64_t most) {
     unsigned *places = ARENA_ARRAY(g->arena, unsigned, func->nparams + 1);
     g->pos = func->pos;
     g->name = launch->name;
-    g->trap = g->meet = NULL;
+    g->trap = NULL;
+    g->checks = false;
     g->rank = launch->n;
     g->region = NULL;
     g->entry = LLVMAddFunction(e->module, kernel->name, entry_type(g, launch));
@@ -235,9 +236,9 @@ static void gen_launch_entry(Ptx *g, DeviceKernel *kernel, int64_t most) {
     if (!*g->error) give_results(g, launch, args, places, results, at);
     if (*g->error) return;
     LLVMBuildRetVoid(e->b);
-    kernel->checks = g->trap != NULL;
-    kernel->bounded = !g->unbounded;
     ptx_finish_checks(g);
+    kernel->checks = g->checks;
+    kernel->bounded = !g->unbounded;
 }
 
 typedef struct Attempt {

@@ -34,6 +34,7 @@ LLVMValueRef ptx_allocate(Ptx *g, LLVMValueRef bytes) {
     /* Nothing of nothing would look like a heap that is full. */
     bytes = LLVMBuildOr(e->b, bytes, gen_int(e, 1), "");
     LLVMValueRef block = call_heap(g, "malloc", e->ptr, bytes);
+    g->takes_heap = true;
     ptx_check(g, LLVMBuildICmp(e->b, LLVMIntNE, block, emit_null(e), ""));
     return block;
 }
@@ -53,7 +54,21 @@ void ptx_scope_close(Ptx *g) {
     Scope *scope = g->scope;
     for (uint32_t i = 0; i < scope->blocks.len; i++) ptx_release(g, scope->blocks.at[i]);
     vec_free(&scope->blocks);
+    vec_free(&scope->passing);
     g->scope = scope->up;
+}
+
+bool ptx_holds_blocks(const Ptx *g) {
+    for (const Scope *s = g->scope; s; s = s->up)
+        if (s->blocks.len || s->passing.len) return true;
+    return false;
+}
+
+void ptx_drop_blocks(Ptx *g) {
+    for (const Scope *s = g->scope; s; s = s->up) {
+        for (uint32_t i = 0; i < s->blocks.len; i++) ptx_release(g, s->blocks.at[i]);
+        for (uint32_t i = 0; i < s->passing.len; i++) ptx_release(g, s->passing.at[i]);
+    }
 }
 
 static bool take_from_scope(Scope *scope, const Val *val) {
@@ -61,6 +76,7 @@ static bool take_from_scope(Scope *scope, const Val *val) {
     for (uint32_t i = 0; i < scope->blocks.len; i++) {
         if (scope->blocks.at[i] != val->at) continue;
         scope->blocks.at[i] = scope->blocks.at[--scope->blocks.len];
+        vec_push(&scope->passing, val->at);
         return true;
     }
     return false;
@@ -109,8 +125,6 @@ LLVMValueRef ptx_count(Ptx *g, const Val *x, IrType type) {
 static Val new_on_heap(Ptx *g, IrType type, LLVMValueRef const *dims) {
     Emit *e = &g->e;
     Val val = {0};
-    /* The heap is small, and the CPU has room. */
-    if (g->whole) ptx_refuse(g, "an array of the invocation that is large or of any size");
     for (uint32_t k = 0; k < type->rank; k++)
         val.dims[k] = type->dims[k] >= 0 ? gen_int(e, type->dims[k]) : dims[k];
     LLVMValueRef size = gen_int(e, (int64_t)ir_scalar_bytes(type->scalar));
@@ -184,6 +198,7 @@ Val ptx_leave_scope(Ptx *g, const Val *val, IrType type) {
     if (take_from_scope(g->scope, val)) return *val;
     Val copy = new_on_heap(g, type, val->dims);
     ptx_copy(g, type->scalar, copy.at, val->at, ptx_count(g, val, type));
+    vec_push(&g->scope->passing, copy.at);
     return copy;
 }
 

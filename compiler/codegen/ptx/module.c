@@ -185,7 +185,7 @@ static void gen_entry(Ptx *g, const IrExport *export) {
         }
     g->pos = export->pos;
     g->scope = NULL;
-    g->trap = g->meet = NULL;
+    g->trap = NULL;
     g->entry =
         LLVMAddFunction(e->module, export->name, LLVMFunctionType(e->none, types, count, false));
     ptx_make_entry(g, g->entry, PTX_LARGEST_BLOCK);

@@ -89,8 +89,11 @@ static void run_steps(Entry *x, const Part *p, LLVMValueRef *sums) {
     LLVMPositionBuilderAtEnd(e->b, body);
     x->vals[inst->regions[0]->params[inst->imm - 1]->id].at = place_of(e, p, t);
     Val *values = ARENA_ARRAY(g->arena, Val, n + 1);
+    Scope scope;
+    ptx_scope_open(g, &scope);
     ptx_region(g, inst->regions[0], x->vals, values);
     if (*g->error) return;
+    ptx_scope_close(g);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
     LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, t, zero, "");
     for (uint32_t r = 0; r < n; r++) {
@@ -104,6 +107,7 @@ static void run_steps(Entry *x, const Part *p, LLVMValueRef *sums) {
     LLVMAddIncoming(t, &up, &latch, 1);
     LLVMBuildBr(e->b, head);
     LLVMPositionBuilderAtEnd(e->b, done);
+    ptx_meet(g, n, sums, false);
 }
 
 static void store_parts(Entry *x, const Part *p, LLVMValueRef *sums) {

@@ -207,6 +207,15 @@ static LLVMValueRef strided_place(const Entry *x) {
     return place;
 }
 
+/* Result R has an array, ROW, for each index: this one's is the FLAT-th, or, if there are strides,
+   begins with that element. */
+static void store_row(Entry *x, uint32_t r, const Val *row, IrType type, LLVMValueRef flat) {
+    Ptx *g = x->g;
+    LLVMValueRef count = ptx_count(g, row, type);
+    if (!has_strides(x->kernel->inst)) flat = emit_size_mul(&g->e, flat, count);
+    ptx_copy(g, type->scalar, ptx_element(g, type->scalar, x->outs[r], flat), row->at, count);
+}
+
 static void store_results(Entry *x, const Axis *axes) {
     Ptx *g = x->g;
     Emit *e = &g->e;
@@ -218,10 +227,14 @@ static void store_results(Entry *x, const Axis *axes) {
     if (*g->error) return;
     LLVMValueRef flat = has_strides(inst) ? strided_place(x) : flat_place(x, axes);
     for (uint32_t r = 0; r < inst->nresults; r++) {
-        IrScalar scalar = inst->results[r]->type->scalar;
-        LLVMValueRef to =
-            LLVMBuildInBoundsGEP2(e->b, emit_memory_type(e, scalar), x->outs[r], &flat, 1, "");
-        LLVMBuildStore(e->b, emit_to_memory(e, scalar, results[r].at), to);
+        IrType type = ir_resolve(inst->regions[0]->last->operands[r])->type;
+        if (type->kind == IR_T_ARRAY) {
+            store_row(x, r, &results[r], type, flat);
+            continue;
+        }
+        LLVMValueRef to = LLVMBuildInBoundsGEP2(e->b, emit_memory_type(e, type->scalar),
+                                                x->outs[r], &flat, 1, "");
+        LLVMBuildStore(e->b, emit_to_memory(e, type->scalar, results[r].at), to);
     }
     ptx_scope_close(g);
 }
@@ -241,7 +254,8 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
     const IrFunc *func = inst->parent->func;
     g->pos = inst->pos;
     g->name = func->name;
-    g->trap = g->meet = NULL;
+    g->trap = NULL;
+    g->checks = false;
     g->rank = (uint32_t)inst->imm;
     g->region = inst->nregions ? inst->regions[0] : NULL;
     g->entry = LLVMAddFunction(e->module, kernel->name, entry_type(g, kernel));
@@ -261,8 +275,9 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
     if (*g->error) return;
     ptx_leave(g);
     LLVMBuildRetVoid(e->b);
-    kernel->checks = g->trap != NULL;
     ptx_finish_checks(g);
+    kernel->checks = g->checks;
+    kernel->heap = g->takes_heap;
 }
 
 /* ---- all regions ---- */
@@ -276,8 +291,6 @@ static void refuse_what_cannot_be(Ptx *g, const DeviceKernel *kernel) {
                           "trip");
         scan_free(&scan);
     }
-    for (uint32_t r = 0; r < inst->nresults; r++)
-        if (inst->op == IR_BUILD && inst->ints[r]) ptx_refuse(g, "an array for each index");
     for (uint32_t i = 0; i < kernel->ncaptures; i++) {
         IrType type = kernel->captures[i]->type;
         if (type->kind == IR_T_TAPE) ptx_refuse(g, "a tape");
@@ -304,7 +317,8 @@ bool device_try(Ptx *g, DeviceKernel *kernel, Pos pos, const char *what,
     g->entry = NULL;
     g->missing = NULL;
     g->scope = NULL;
-    g->tapes.len = g->kernel.blocks.len = 0;
+    g->takes_heap = false;
+    g->tapes.len = g->kernel.blocks.len = g->kernel.passing.len = 0;
     gen(g, data);
     if (g->missing && !g->options->libdevice)
         ptx_refuse(g, "`%s`, which needs libdevice of the CUDA Toolkit", g->missing);

@@ -35,6 +35,7 @@ typedef struct DeviceKernel {
     IrValue **captures;
     const char *name; /* of the entry */
     uint32_t ncaptures, number;
+    bool heap;    /* takes memory of the heap */
     bool checks;  /* may fail, ... */
     bool bounded; /* ... of a launch only where one of these is not so: */
     DeviceBound *bounds;

@@ -196,6 +196,7 @@ static void on_tiles(const ScanEntry *s, bool third) {
     LLVMValueRef element = element_of(s, i);
     if (*g->error) return;
     element = side_give(g, &in, element, emit_zero(e, s->scalar));
+    ptx_meet(g, 1, &element, false);
     Prefix p = scan_tile(s, element);
     if (third) {
         LLVMValueRef carried = load(s, s->totals, tile.i);
@@ -203,6 +204,7 @@ static void on_tiles(const ScanEntry *s, bool third) {
         run_trip(s, i, carried_in(s, carried, &p), combine(s, carried, p.with));
         if (*g->error) return;
         side_close(g, &own);
+        ptx_meet(g, 0, NULL, false);
     } else {
         LLVMValueRef next = emit_size_add(e, i, gen_int(e, 1));
         LLVMValueRef is_last = LLVMBuildOr(e->b, is_equal(e, s->thread, TILE - 1),
