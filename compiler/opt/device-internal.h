@@ -7,7 +7,7 @@
 bool device_is_parallel(const IrInst *inst);
 /* By IrFunc.id: see DevicePlan; in ARENA. */
 bool *device_levels(const IrModule *module, Arena *arena);
-/* An array that is not small, of numbers without lanes. */
+/* An array that is not small. */
 bool device_is_large(IrType type);
 /* Has a parallel loop enough indices, or so many as is not known? */
 bool device_is_long(const IrInst *inst);

@@ -117,7 +117,8 @@ static void prepare_dot(IrModule *module, IrInst *inst) {
 static bool is_long_dot(const IrInst *inst) {
     if (inst->op != IR_CONTRACT || inst->results[0]->type->kind != IR_T_SCALAR) return false;
     IrType a = ir_resolve(inst->operands[0])->type, b = ir_resolve(inst->operands[1])->type;
-    return device_is_large(a) && device_is_large(b) && a->scalar == b->scalar;
+    return device_is_large(a) && device_is_large(b) && a->scalar == b->scalar &&
+           ir_scalar_lanes(a->scalar) == 1;
 }
 
 /* ---- places of the best ---- */

@@ -65,7 +65,7 @@ bool device_is_long(const IrInst *inst) {
 }
 
 bool device_is_large(IrType type) {
-    return type->kind == IR_T_ARRAY && !mem_is_small(type) && ir_scalar_lanes(type->scalar) == 1;
+    return type->kind == IR_T_ARRAY && !mem_is_small(type);
 }
 
 /* The number of elements, INT64_MAX if it is not known. */

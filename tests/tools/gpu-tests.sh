@@ -5,6 +5,7 @@
 #   //# args: WORDS          its command line
 #   //# options: WORDS       for the compiler
 #   //# launches: N          so many kernels are launched
+#   //# stays: N             so many loops and launches stay on the CPU
 #   //# products: N          so many go to cuBLAS, and none where that is missing
 #   //# kernels: N           so many launches that the program itself says
 #   //# looks: N             so many ask whether a check failed
@@ -38,6 +39,19 @@ counted() {
   found=$(grep -c "^ptxsim: $2" "$work/err")
   if test "$found" = "$count"; then line "ok" "$name $1: $count"
   else line "not ok" "$name $1: $found, not $count"; fi
+}
+
+# What the compiler has said of them.
+stays() {
+  count=$(wish stays)
+  test -n "$count" || return
+  "$DSLC" -w --target=ptx --remarks=gpu -c "$program" -o "$work/device.o" 2> "$work/err"
+  found=$(grep -c 'note.*stays on the CPU' "$work/err")
+  if test "$found" = "$count"; then line "ok" "$name: $count stay on the CPU"
+  else
+    line "not ok" "$name: $found stay on the CPU, not $count"
+    grep -A1 'stays on the CPU' "$work/err" | sed 's/^/# /'
+  fi
 }
 
 run_program() {
@@ -103,7 +117,10 @@ program() {
   done
 }
 
-for adl in tests/gpu/*.adl; do program "$adl"; done
+for adl in tests/gpu/*.adl; do
+  program "$adl"
+  stays
+done
 
 # Where there is an assembler, it takes all of them for all architectures.
 for adl in tests/gpu/*.adl examples/gpu-*/*.adl; do

@@ -262,13 +262,24 @@ LLVMValueRef launch_args(LaunchArgs *args) {
     return memory;
 }
 
+/* An argument has a word: each lane is one. */
+static void pass_lanes(LaunchArgs *args, IrScalar scalar, LLVMValueRef value) {
+    Emit *e = args->f->e;
+    uint32_t lanes = ir_scalar_lanes(scalar);
+    value = emit_to_memory(e, scalar, emit_widened(e, value, scalar));
+    for (uint32_t k = 0; k < lanes && lanes > 1; k++)
+        launch_pass_scalar(args,
+                           LLVMBuildExtractElement(e->b, value, emit_int32(e, (int32_t)k), ""));
+    if (lanes == 1) launch_pass_scalar(args, value);
+}
+
 static void push_capture(LaunchArgs *args, const IrValue *value) {
     Fn *f = args->f;
     IrType type = value->type;
     if (type->kind == IR_T_STR || (value->def && value->def->op == IR_CONST)) return;
     const Val *val = gen_val(f, value);
     if (type->kind == IR_T_SCALAR) {
-        launch_pass_scalar(args, emit_to_memory(f->e, type->scalar, val->at));
+        pass_lanes(args, type->scalar, val->at);
         return;
     }
     launch_pass_memory(args, type->kind == IR_T_ACC ? ADL_GPU_UPDATE : ADL_GPU_READ, val, type);

@@ -1,6 +1,7 @@
 /* Entries of reductions.  Sixteen invocations make the partial result of one block of the innermost
    dimension, each what one lane of the CPU adds up, in that order; lanes are added in halves, as on
-   the CPU (codegen/cpu/sum.c).  So sums have the CPU's bits.  The host combines the blocks. */
+   the CPU (codegen/cpu/sum.c).  Of values that have lanes themselves the first makes all, as on the
+   CPU.  So sums have the CPU's bits.  The host combines the blocks. */
 #include "codegen/ptx/entry.h"
 
 enum { LANES = DEVICE_SUM_LANES, BLOCK = DEVICE_SUM_BLOCK };
@@ -67,8 +68,22 @@ static LLVMValueRef place_of(Emit *e, const Part *p, LLVMValueRef t) {
     return emit_size_add(e, p->begin, LLVMBuildSelect(e->b, p->few, t, wide, ""));
 }
 
-/* What the invocation's steps give, into SUMS. */
-static void run_steps(Entry *x, const Part *p, LLVMValueRef *sums) {
+static bool has_lanes(const IrInst *inst, uint32_t r) {
+    return ir_scalar_lanes(inst->results[r]->type->scalar) > 1;
+}
+
+/* The block is the first invocation's alone. */
+static Part taken_alone(Emit *e, const Part *p) {
+    Part alone = *p;
+    LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, p->lane, gen_int(e, 0), "");
+    alone.few = LLVMConstInt(e->i1, 1, false);
+    alone.trips =
+        LLVMBuildSelect(e->b, LLVMBuildAnd(e->b, first, p->valid, ""), p->len, gen_int(e, 0), "");
+    return alone;
+}
+
+/* What the invocation's steps give for the results that have LANES, or for the others, into SUMS. */
+static void run_steps(Entry *x, const Part *p, bool lanes, LLVMValueRef *sums) {
     Ptx *g = x->g;
     Emit *e = &g->e;
     const IrInst *inst = x->kernel->inst;
@@ -81,6 +96,7 @@ static void run_steps(Entry *x, const Part *p, LLVMValueRef *sums) {
     LLVMValueRef t = LLVMBuildPhi(e->b, e->i64, "");
     LLVMAddIncoming(t, &zero, &before, 1);
     for (uint32_t r = 0; r < n; r++) {
+        if (has_lanes(inst, r) != lanes) continue;
         LLVMValueRef none = emit_zero(e, inst->results[r]->type->scalar);
         sums[r] = LLVMBuildPhi(e->b, LLVMTypeOf(none), "");
         LLVMAddIncoming(sums[r], &none, &before, 1);
@@ -97,9 +113,11 @@ static void run_steps(Entry *x, const Part *p, LLVMValueRef *sums) {
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
     LLVMValueRef first = LLVMBuildICmp(e->b, LLVMIntEQ, t, zero, "");
     for (uint32_t r = 0; r < n; r++) {
-        LLVMValueRef next = emit_combine(e, (IrReduce)inst->flags, inst->results[r]->type->scalar,
-                                         sums[r], values[r].at);
-        next = LLVMBuildSelect(e->b, first, values[r].at, next, "");
+        if (has_lanes(inst, r) != lanes) continue;
+        IrScalar scalar = inst->results[r]->type->scalar;
+        LLVMValueRef value = emit_widened(e, values[r].at, scalar);
+        LLVMValueRef next = emit_combine(e, (IrReduce)inst->flags, scalar, sums[r], value);
+        next = LLVMBuildSelect(e->b, first, value, next, "");
         latch = LLVMGetInsertBlock(e->b);
         LLVMAddIncoming(sums[r], &next, &latch, 1);
     }
@@ -107,7 +125,6 @@ static void run_steps(Entry *x, const Part *p, LLVMValueRef *sums) {
     LLVMAddIncoming(t, &up, &latch, 1);
     LLVMBuildBr(e->b, head);
     LLVMPositionBuilderAtEnd(e->b, done);
-    ptx_meet(g, n, sums, false);
 }
 
 static void store_parts(Entry *x, const Part *p, LLVMValueRef *sums) {
@@ -118,6 +135,7 @@ static void store_parts(Entry *x, const Part *p, LLVMValueRef *sums) {
     for (uint32_t r = 0; r < inst->nresults; r++) {
         IrScalar scalar = inst->results[r]->type->scalar;
         LLVMValueRef folded = sums[r];
+        if (has_lanes(inst, r)) continue;
         for (int half = LANES / 2; half >= 1; half /= 2)
             folded = emit_combine(e, (IrReduce)inst->flags, scalar, folded,
                                   ptx_shuffle(e, emit_int32(e, -1), folded, half, LANES));
@@ -128,10 +146,7 @@ static void store_parts(Entry *x, const Part *p, LLVMValueRef *sums) {
     LLVMPositionBuilderAtEnd(e->b, store);
     for (uint32_t r = 0; r < inst->nresults; r++) {
         IrScalar scalar = inst->results[r]->type->scalar;
-        LLVMValueRef unit = p->unit;
-        LLVMValueRef to =
-            LLVMBuildInBoundsGEP2(e->b, emit_memory_type(e, scalar), x->outs[r], &unit, 1, "");
-        LLVMBuildStore(e->b, emit_to_memory(e, scalar, sums[r]), to);
+        ptx_store(g, scalar, sums[r], ptx_element(g, scalar, x->outs[r], p->unit));
     }
     LLVMBuildBr(e->b, done);
     LLVMPositionBuilderAtEnd(e->b, done);
@@ -141,11 +156,20 @@ static void store_parts(Entry *x, const Part *p, LLVMValueRef *sums) {
 void entry_reduce(Entry *x) {
     Ptx *g = x->g;
     Axis axis;
-    LLVMValueRef *sums = ARENA_ARRAY(g->arena, LLVMValueRef, x->kernel->inst->nresults + 1);
+    const IrInst *inst = x->kernel->inst;
+    uint32_t n = inst->nresults;
+    LLVMValueRef *sums = ARENA_ARRAY(g->arena, LLVMValueRef, n + 1);
     axis_open(g, &axis, 'x', x->extents[0]);
     Part part = find_part(x, axis.i);
-    run_steps(x, &part, sums);
+    bool wide[2] = {false, false};
+    for (uint32_t r = 0; r < n; r++) wide[has_lanes(inst, r)] = true;
+    if (wide[0] || !n) run_steps(x, &part, false, sums);
+    if (wide[1] && !*g->error) {
+        Part alone = taken_alone(&g->e, &part);
+        run_steps(x, &alone, true, sums);
+    }
     if (*g->error) return;
+    ptx_meet(g, n, sums, false);
     store_parts(x, &part, sums);
     axis_close(g, &axis);
 }

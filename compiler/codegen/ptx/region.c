@@ -48,12 +48,6 @@ static void find_captures(DeviceKernel *kernel, Arena *arena) {
     vec_free(&c.values);
 }
 
-static void look_at_types(IrInst *inst, void *data) {
-    Ptx *g = data;
-    for (uint32_t i = 0; i < inst->nresults; i++)
-        if (ir_scalar_lanes(inst->results[i]->type->scalar) > 1) ptx_refuse(g, "values with lanes");
-}
-
 /* ---- loops ---- */
 
 void axis_open(Ptx *g, Axis *axis, char name, LLVMValueRef extent) {
@@ -118,7 +112,8 @@ static LLVMTypeRef entry_type(Ptx *g, const DeviceKernel *kernel) {
         IrType type = value->type;
         if (!is_passed(value)) continue;
         if (type->kind == IR_T_SCALAR) {
-            vec_push(&types, emit_memory_type(e, type->scalar));
+            for (uint32_t k = 0; k < ir_scalar_lanes(type->scalar); k++)
+                vec_push(&types, emit_memory_type(e, ir_scalar_base(type->scalar)));
             continue;
         }
         vec_push(&types, e->ptr);
@@ -132,6 +127,18 @@ static LLVMTypeRef entry_type(Ptx *g, const DeviceKernel *kernel) {
     LLVMTypeRef type = LLVMFunctionType(e->none, types.at, types.len, false);
     vec_free(&types);
     return type;
+}
+
+/* A number from parameter *AT on, with one for each of its lanes. */
+static LLVMValueRef take_scalar(Ptx *g, IrScalar scalar, unsigned *at) {
+    Emit *e = &g->e;
+    uint32_t lanes = ir_scalar_lanes(scalar);
+    if (lanes == 1) return emit_from_memory(e, scalar, LLVMGetParam(g->entry, (*at)++));
+    LLVMValueRef all = LLVMGetPoison(emit_memory_type(e, scalar));
+    for (uint32_t k = 0; k < lanes; k++)
+        all = LLVMBuildInsertElement(e->b, all, LLVMGetParam(g->entry, (*at)++),
+                                     emit_int32(e, (int32_t)k), "");
+    return emit_from_memory(e, scalar, all);
 }
 
 /* SHARED: a result may lie in the memory of what is read. */
@@ -150,12 +157,12 @@ static void take_params(Entry *x, bool shared) {
             val->at = type->kind == IR_T_STR ? emit_null(e) : emit_const(e, value->def);
             continue;
         }
-        unsigned first = at++;
-        LLVMValueRef given = LLVMGetParam(g->entry, first);
         if (type->kind == IR_T_SCALAR) {
-            val->at = emit_from_memory(e, type->scalar, given);
+            val->at = take_scalar(g, type->scalar, &at);
             continue;
         }
+        unsigned first = at++;
+        LLVMValueRef given = LLVMGetParam(g->entry, first);
         for (uint32_t k = 0, n = 0; k < type->rank; k++)
             if (type->dims[k] < 0) open[n++] = LLVMGetParam(g->entry, at++);
         *val = ptx_array(g, given, type, open, false);
@@ -218,7 +225,6 @@ static void store_row(Entry *x, uint32_t r, const Val *row, IrType type, LLVMVal
 
 static void store_results(Entry *x, const Axis *axes) {
     Ptx *g = x->g;
-    Emit *e = &g->e;
     const IrInst *inst = x->kernel->inst;
     Val *results = ARENA_ARRAY(g->arena, Val, inst->nresults + 1);
     Scope scope;
@@ -232,9 +238,8 @@ static void store_results(Entry *x, const Axis *axes) {
             store_row(x, r, &results[r], type, flat);
             continue;
         }
-        LLVMValueRef to = LLVMBuildInBoundsGEP2(e->b, emit_memory_type(e, type->scalar),
-                                                x->outs[r], &flat, 1, "");
-        LLVMBuildStore(e->b, emit_to_memory(e, type->scalar, results[r].at), to);
+        ptx_store(g, type->scalar, results[r].at,
+                  ptx_element(g, type->scalar, x->outs[r], flat));
     }
     ptx_scope_close(g);
 }
@@ -294,9 +299,7 @@ static void refuse_what_cannot_be(Ptx *g, const DeviceKernel *kernel) {
     for (uint32_t i = 0; i < kernel->ncaptures; i++) {
         IrType type = kernel->captures[i]->type;
         if (type->kind == IR_T_TAPE) ptx_refuse(g, "a tape");
-        if (ir_scalar_lanes(type->scalar) > 1) ptx_refuse(g, "values with lanes");
     }
-    if (inst->nregions) ir_walk(inst->regions[0], look_at_types, g);
 }
 
 typedef struct Region {
