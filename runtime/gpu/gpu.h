@@ -23,6 +23,7 @@ typedef struct GpuRecord {
     int64_t bytes;   /* as allocated */
     AdlBlock *block; /* NULL: free */
     int32_t next;    /* the next free one */
+    int32_t singles; /* elements that were moved by themselves since the last launch wrote to it */
 } GpuRecord;
 
 typedef struct GpuFree {

@@ -162,6 +162,7 @@ static int32_t settle(AdlContext *context, const AdlSite *site, const AdlGpuArg 
             *temporary = old;
         }
         gpu_set_valid(block, ADL_DEVICE_ONLY);
+        record->singles = 0;
         return ADL_OK;
     }
     if (arg->bytes == 0) return ADL_OK;

@@ -83,7 +83,7 @@ static int32_t new_record(AdlContext *context, const AdlSite *site, AdlBlock *bl
     if (status) return status;
     int32_t number = gpu.record_free;
     gpu.record_free = gpu.records[number].next;
-    gpu.records[number] = (GpuRecord){at, bytes, block, 0};
+    gpu.records[number] = (GpuRecord){.at = at, .bytes = bytes, .block = block};
     block->device = number << 2;
     return ADL_OK;
 }
@@ -138,6 +138,46 @@ int32_t adl__gpu_write(AdlContext *context, const AdlSite *site, const void *dat
     int32_t status = adl__gpu_read(context, site, data);
     if (!status) gpu_set_valid(block_of(data), ADL_DEVICE_STALE);
     return status;
+}
+
+/* Elements that are moved one by one; beyond that it is better to have all. */
+enum { SINGLES = 16 };
+
+/* Moves one element of BLOCK; true: *STATUS says how that went, false: there were too many. */
+static bool move_one(AdlContext *context, const AdlSite *site, AdlBlock *block, void *element,
+                     int64_t bytes, bool to_device, int32_t *status) {
+    CuContext before;
+    GpuRecord *record = &gpu.records[block->device >> 2];
+    if (record->singles >= SINGLES && !to_device) return false;
+    *status = gpu_enter(context, site, &before);
+    if (*status) return true;
+    CuAddress at = record->at + (CuAddress)((char *)element - (char *)(block + 1));
+    CuResult result =
+        to_device ? gpu_to_device(at, element, bytes) : gpu_to_host(element, at, bytes);
+    if (result)
+        *status = gpu_fail(context, site, result, "%s of %lld bytes",
+                           to_device ? "cuMemcpyHtoD" : "cuMemcpyDtoH", (long long)bytes);
+    gpu_leave(before);
+    return record->singles++ < SINGLES;
+}
+
+int32_t adl__gpu_peek(AdlContext *context, const AdlSite *site, const void *data, void *element,
+                      int64_t bytes) {
+    AdlBlock *block = block_of(data);
+    int32_t status = ADL_OK;
+    if (gpu_valid(block) != ADL_DEVICE_ONLY) return ADL_OK;
+    if (move_one(context, site, block, element, bytes, false, &status)) return status;
+    return adl__gpu_read(context, site, data);
+}
+
+/* Where the device has all, or the same, it gets the new element, too. */
+int32_t adl__gpu_poke(AdlContext *context, const AdlSite *site, const void *data, void *element,
+                      int64_t bytes) {
+    AdlBlock *block = block_of(data);
+    int32_t status = ADL_OK;
+    if (gpu_valid(block) == ADL_DEVICE_STALE) return ADL_OK;
+    if (move_one(context, site, block, element, bytes, true, &status) || status) return status;
+    return adl__gpu_write(context, site, data);
 }
 
 int32_t adl__gpu_read_tape(AdlContext *context, const AdlSite *site, const AdlTape *tape) {

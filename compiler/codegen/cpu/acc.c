@@ -1,5 +1,5 @@
 /* Accumulators: memory that a region adds to. */
-#include "codegen/cpu/gen.h"
+#include "codegen/cpu/device.h"
 #include "opt/adds.h"
 
 typedef struct Adds {
@@ -162,7 +162,10 @@ void gen_acc_add(Fn *f, const IrInst *inst) {
     for (uint32_t k = 0; k < n; k++) at[k] = gen_scalar(f, inst->operands[1 + k]);
     LLVMValueRef flat = gen_flat(f, &to, acc->type, n, at);
     if (v->type->kind == IR_T_SCALAR) {
+        bool array = acc->type->rank > 0;
+        if (array && !to.unset) device_element(f, &to, acc->type, flat, false);
         add_scalar(f, inst, &to, flat, val->at);
+        if (array) device_element(f, &to, acc->type, flat, true);
         return;
     }
     to.at = gen_element_at(f, acc->type, to.at, flat);

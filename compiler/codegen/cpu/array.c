@@ -38,9 +38,12 @@ void gen_index(Fn *f, const IrInst *inst) {
     uint32_t n = inst->noperands - 1;
     scalars(f, inst->operands + 1, n, at);
     LLVMValueRef flat = gen_flat(f, val, x->type, n, at);
-    if (n == x->type->rank)
-        gen_set_scalar(f, inst->results[0], gen_load(f, val, x->type->scalar, flat));
-    else gen_set(f, inst->results[0], view(f, inst, flat, val->dims + n));
+    if (n < x->type->rank) {
+        gen_set(f, inst->results[0], view(f, inst, flat, val->dims + n));
+        return;
+    }
+    device_element(f, val, x->type, flat, false);
+    gen_set_scalar(f, inst->results[0], gen_load(f, val, x->type->scalar, flat));
 }
 
 void gen_reshape(Fn *f, const IrInst *inst) {
@@ -127,10 +130,13 @@ void gen_update(Fn *f, const IrInst *inst) {
     scalars(f, inst->operands + 1, n, at);
     LLVMValueRef flat = gen_flat(f, &base, type, n, at);
     const Val *val = gen_val(f, v);
-    if (v->type->kind == IR_T_SCALAR) gen_store(f, &base, type->scalar, flat, val->at);
-    else
+    if (v->type->kind == IR_T_SCALAR) {
+        gen_store(f, &base, type->scalar, flat, val->at);
+        device_element(f, &base, type, flat, true);
+    } else {
         gen_copy(f, type->scalar, gen_element_at(f, type, base.at, flat), val->at,
                  gen_count(f, val, v->type));
+    }
     gen_set(f, inst->results[0], base);
 }
 

@@ -46,13 +46,25 @@ void device_find_launching(Gen *g) {
 
 /* ---- asking ---- */
 
-/* i32 (context, block, site): 0 or an error code. */
-static LLVMValueRef asking(Gen *g, bool write, LLVMTypeRef *type) {
+/* Why the runtime is asked: all elements, or one, with its address and size, are about to be read,
+   or all written; one was written. */
+typedef enum Reason { READ_ALL, WRITE_ALL, READ_ONE, WROTE_ONE } Reason;
+
+/* i32 (context, block, site[, address, bytes]): 0 or an error code. */
+static LLVMValueRef asking(Gen *g, Reason reason, LLVMTypeRef *type) {
+    static const struct {
+        const char *helper, *call;
+        int32_t mask; /* of the block's word: none of it, then there is nothing to do */
+    } rows[] = {{"adl.device_read", "adl__gpu_read", ADL_DEVICE_ONLY},
+                {"adl.device_write", "adl__gpu_write", ADL_DEVICE_VALID},
+                {"adl.device_peek", "adl__gpu_peek", ADL_DEVICE_ONLY},
+                {"adl.device_poke", "adl__gpu_poke", ADL_DEVICE_VALID}};
     Emit *e = &g->e;
-    LLVMTypeRef params[] = {e->ptr, e->ptr, e->ptr};
+    LLVMTypeRef params[] = {e->ptr, e->ptr, e->ptr, e->ptr, e->i64};
+    uint32_t n = reason >= READ_ONE ? 5 : 3;
     bool fresh;
-    *type = LLVMFunctionType(e->i32, params, 3, false);
-    LLVMValueRef fn = gen_helper(g, write ? "adl.device_write" : "adl.device_read", *type, &fresh);
+    *type = LLVMFunctionType(e->i32, params, n, false);
+    LLVMValueRef fn = gen_helper(g, rows[reason].helper, *type, &fresh);
     if (!fresh) return fn;
     LLVMBasicBlockRef back = LLVMGetInsertBlock(e->b), blocks[4];
     static const char *const names[] = {"", "look", "call", "done"};
@@ -65,13 +77,13 @@ static LLVMValueRef asking(Gen *g, bool write, LLVMTypeRef *type) {
     LLVMPositionBuilderAtEnd(e->b, blocks[1]);
     int64_t place = (int64_t)offsetof(AdlBlock, device) - (int64_t)sizeof(AdlBlock);
     LLVMValueRef word = LLVMBuildLoad2(e->b, e->i32, emit_offset(e, block, place), "");
-    int32_t mask = write ? ADL_DEVICE_VALID : ADL_DEVICE_ONLY;
-    LLVMValueRef bits = LLVMBuildAnd(e->b, word, emit_int32(e, mask), "");
+    LLVMValueRef bits = LLVMBuildAnd(e->b, word, emit_int32(e, rows[reason].mask), "");
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, bits, emit_int32(e, 0), ""), blocks[2],
                     blocks[3]);
     LLVMPositionBuilderAtEnd(e->b, blocks[2]);
-    LLVMValueRef args[] = {LLVMGetParam(fn, 0), LLVMGetParam(fn, 2), block};
-    LLVMBuildRet(e->b, gen_runtime(g, write ? "adl__gpu_write" : "adl__gpu_read", args, 3));
+    LLVMValueRef args[5] = {LLVMGetParam(fn, 0), LLVMGetParam(fn, 2), block};
+    for (uint32_t i = 3; i < n; i++) args[i] = LLVMGetParam(fn, i);
+    LLVMBuildRet(e->b, gen_runtime(g, rows[reason].call, args, n));
     LLVMPositionBuilderAtEnd(e->b, blocks[3]);
     LLVMBuildRet(e->b, emit_int32(e, 0));
     LLVMPositionBuilderAtEnd(e->b, back);
@@ -84,14 +96,29 @@ static LLVMValueRef home_of(const Val *val) {
     return home && !LLVMIsNull(home) ? home : NULL;
 }
 
-LLVMValueRef device_status(Fn *f, const Val *val, bool write) {
+/* NULL: VAL's elements are on the host for sure.  ADDRESS: of one, with its size. */
+static LLVMValueRef status_of(Fn *f, const Val *val, Reason reason, LLVMValueRef address,
+                              int64_t bytes) {
     LLVMTypeRef type;
     LLVMValueRef home = home_of(val);
     if (!f->device || !val->at || !home) return NULL;
-    LLVMValueRef fn = asking(f->g, write, &type);
+    LLVMValueRef fn = asking(f->g, reason, &type);
     debug_position(f->g->debug, f->e->b, f->ir, f->pos);
-    LLVMValueRef args[] = {f->context, home, gen_site(f->g, f->ir, f->pos)};
-    return LLVMBuildCall2(f->e->b, type, fn, args, 3, "");
+    LLVMValueRef args[] = {f->context, home, gen_site(f->g, f->ir, f->pos), address,
+                           gen_int(f->e, bytes)};
+    return LLVMBuildCall2(f->e->b, type, fn, args, address ? 5 : 3, "");
+}
+
+LLVMValueRef device_status(Fn *f, const Val *val, bool write) {
+    return status_of(f, val, write ? WRITE_ALL : READ_ALL, NULL, 0);
+}
+
+void device_element(Fn *f, const Val *val, IrType type, LLVMValueRef flat, bool written) {
+    if (!f->device) return;
+    LLVMValueRef address = gen_element_at(f, type, val->at, flat);
+    LLVMValueRef status = status_of(f, val, written ? WROTE_ONE : READ_ONE, address,
+                                    (int64_t)ir_scalar_bytes(type->scalar));
+    if (status) gen_check_status(f, status);
 }
 
 void device_ask(Fn *f, const Val *val, bool write) {
@@ -193,7 +220,16 @@ static void ask_for_base(Touched *t) {
     }
 }
 
+/* Such instructions ask for the one element that they touch. */
+static bool touches_one(const IrInst *inst) {
+    const IrValue *x = inst->noperands ? ir_resolve(inst->operands[0]) : NULL;
+    if (inst->op == IR_INDEX) return inst->noperands - 1 == x->type->rank;
+    return (inst->op == IR_UPDATE || inst->op == IR_ACC_ADD) && x->type->rank &&
+           inst->noperands - 2 == x->type->rank;
+}
+
 static bool touches_nothing(const IrInst *inst) {
+    if (touches_one(inst)) return true;
     switch ((int)inst->op) {
     case IR_DIM:
     case IR_STOP:

@@ -17,6 +17,8 @@ bool device_before(Fn *f, const IrInst *inst);
 void device_ask(Fn *f, const Val *val, bool write);
 /* The same as a status for the caller to look at; NULL: VAL's elements are there for sure. */
 LLVMValueRef device_status(Fn *f, const Val *val, bool write);
+/* The element FLAT of VAL is about to be read, or was WRITTEN. */
+void device_element(Fn *f, const Val *val, IrType type, LLVMValueRef flat, bool written);
 /* COUNT elements of SCALAR, all that FROM has, to TO, which is new: where they are. */
 void device_copy(Fn *f, IrScalar scalar, const Val *to, const Val *from, LLVMValueRef count);
 /* The arguments of a launch. */
