@@ -89,8 +89,6 @@ static bool is_large_product(const IrInst *inst) {
 static bool can_be_launched(const IrInst *inst) {
     if (inst->op == IR_BUILD) return device_is_long(inst);
     if (inst->op == IR_CONTRACT) return is_large_product(inst);
-    if (inst->op == IR_ARGSORT)
-        return count_of(ir_resolve(inst->operands[0])->type) >= worth_several(inst);
     if (inst->op != IR_REDUCE || inst->flags >= IR_ARGMIN) return false;
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (inst->results[i]->type->kind != IR_T_SCALAR) return false;

@@ -14,10 +14,6 @@ typedef struct DevicePlan {
 /* Makes maps, which can be launched, of what moves elements at the same level: parts that are
    assigned or taken out, transposes. */
 void device_prepare(IrModule *module);
-/* Does what runs on a device take operands of INST as a whole, not what its region captures? */
-static inline bool device_takes_operands(const IrInst *inst) {
-    return inst->op == IR_CONTRACT || inst->op == IR_ARGSORT;
-}
 /* In ARENA, but for the list, which device_plan_free frees. */
 DevicePlan device_plan(const IrModule *module, Arena *arena);
 void device_plan_free(DevicePlan *plan);

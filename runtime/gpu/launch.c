@@ -96,8 +96,7 @@ static bool is_written(const AdlGpuArg *arg) {
 /* Does a launch save time, moving what it has to move?  Data that stays on the host for one
    launch's sake makes the next ones dearer, too: what was not saved is summed up until it pays the
    way. */
-static bool pays(const AdlContext *context, double work, double launches, const AdlGpuArg *args,
-                 int32_t count) {
+static bool pays(const AdlContext *context, double work, const AdlGpuArg *args, int32_t count) {
     double to_device = 0, to_host = 0;
     for (int32_t i = 0; i < count; i++) {
         if (!is_memory(&args[i])) continue;
@@ -108,7 +107,7 @@ static bool pays(const AdlContext *context, double work, double launches, const 
             to_host += (double)block->bytes;
     }
     double threads = (double)adl_get_num_threads();
-    double there = 5000 + 5000 * launches + work / 800, here = work / 4 / threads + to_host / 10;
+    double there = 10000 + work / 800, here = work / 4 / threads + to_host / 10;
     double way = to_device / 10;
     if (here <= there) return false;
     if (there + way > here + gpu.regret) {
@@ -185,7 +184,6 @@ typedef struct Launch {
     AdlGpuArg *args;
     const GpuProduct *product; /* NULL: none */
     int phases;                /* of a scan */
-    int layers;                /* of a sort, with the one that begins it */
     CuAddress at[MOST_ARGS];
     GpuFree temporaries[MOST_ARGS];
 } Launch;
@@ -235,28 +233,6 @@ static int32_t start_scan(Launch *l, CuFunction function) {
         CuResult result =
             gpu.launch(function, grid, 1, 1, BLOCK_SIZE, 1, 1, 0, gpu.stream, params, NULL);
         if (result) return not_launched(l, result);
-    }
-    return ADL_OK;
-}
-
-/* The layers of a sort: merges of pieces of twice the size, whose first layer turns the second
-   piece round. */
-static int32_t start_sort(Launch *l, CuFunction function) {
-    void *params[MOST_ARGS + 4];
-    int64_t words[3] = {l->extents[0], 0, 1}, size = 1, step = 0;
-    gather(l, words, params);
-    for (int layer = 0; layer < l->layers; layer++) {
-        CuResult result = gpu.launch(function, blocks(l, 0, BLOCK_SIZE), 1, 1, BLOCK_SIZE, 1, 1, 0,
-                                     gpu.stream, params, NULL);
-        if (result) return not_launched(l, result);
-        if (step) {
-            words[1] = step;
-        } else {
-            size *= 2;
-            words[1] = size - 1;
-            step = size / 2;
-        }
-        step /= 2;
     }
     return ADL_OK;
 }
@@ -358,7 +334,6 @@ static int32_t work(Launch *l) {
     status = find(l->context, l->site, l->module, l->kernel, &function);
     if (status) return status;
     if (l->phases) return start_scan(l, function);
-    if (l->layers) return start_sort(l, function);
     return l->sizes[0] ? start_blocks(l, function) : start_loop(l, function);
 }
 
@@ -394,10 +369,8 @@ static int32_t launch(Launch *l, double cost) {
     }
     status = gpu_enter(l->context, l->site, &before);
     bool always = gpu.insists || l->sizes[0];
-    double launches = l->phases + l->layers ? l->phases + l->layers : 1;
     if (!status)
-        status = always || pays(l->context, cost, launches, l->args, l->count) ? run(l)
-                                                                               : ADL_GPU_ELSEWHERE;
+        status = always || pays(l->context, cost, l->args, l->count) ? run(l) : ADL_GPU_ELSEWHERE;
     gpu_leave(before);
     return status;
 }
@@ -443,23 +416,6 @@ int32_t adl__gpu_scan(AdlContext *context, const AdlSite *site, AdlGpuModule *mo
                 .args = args,
                 .phases = arrays ? 3 : 2};
     return launch(&l, (double)work * (double)adl_get_num_threads());
-}
-
-/* The CPU has one thread for it, and takes so much for each level of its merges. */
-int32_t adl__gpu_sort(AdlContext *context, const AdlSite *site, AdlGpuModule *module,
-                      int32_t kernel, int64_t n, int32_t count, AdlGpuArg *args) {
-    enum { LEVEL = 12 };
-    int levels = 0;
-    while (levels < 62 && INT64_C(1) << levels < n) levels++;
-    Launch l = {.context = context,
-                .site = site,
-                .module = module,
-                .kernel = kernel,
-                .count = count,
-                .extents = {n, 1, 1},
-                .args = args,
-                .layers = 1 + levels * (levels + 1) / 2};
-    return launch(&l, (double)(LEVEL * levels) * (double)adl_get_num_threads());
 }
 
 int32_t adl__gpu_run(AdlContext *context, const AdlSite *site, AdlGpuModule *module, int32_t kernel,

@@ -2,7 +2,6 @@
 #include "codegen/cpu/gen.h"
 
 #include "base/fatal.h"
-#include "codegen/cpu/device.h"
 #include "runtime/layout.h"
 
 /* The numbers of the runtime's kinds are those of the IR's scalars. */
@@ -240,16 +239,9 @@ void gen_concat(Fn *f, const IrInst *inst) {
 void gen_argsort(Fn *f, const IrInst *inst) {
     const IrValue *x = ir_resolve(inst->operands[0]);
     const Val *val = gen_val(f, x);
-    const DeviceKernel *kernel = device_kernel(f, inst);
     Val out = gen_new_array(f, inst->results[0], val->dims);
     LLVMValueRef args[] = {f->context, emit_int32(f->e, (int32_t)x->type->scalar), val->dims[0],
                            val->at, out.at};
-    Launch launch = {0};
-    if (kernel) launch = launch_open_sort(f, kernel, &out);
     gen_check_status(f, gen_runtime(f->g, "adl__argsort", args, 5));
-    if (kernel) {
-        launch_done(f, &launch);
-        launch_close(f, &launch, 0, NULL, NULL);
-    }
     gen_set(f, inst->results[0], out);
 }

@@ -384,7 +384,7 @@ static Launch open_launch(Fn *f, const DeviceKernel *kernel, const Out *outs, ui
     LLVMPositionBuilderAtEnd(e->b, cpu);
     for (uint32_t r = 0; r < nouts; r++) device_ask(f, &outs[r].val, true);
     if (inst->nregions) ir_captures(inst->regions[0], ask_captured, &t);
-    for (uint32_t k = 0; k < inst->noperands && device_takes_operands(inst); k++)
+    for (uint32_t k = 0; k < inst->noperands && inst->op == IR_CONTRACT; k++)
         ask_for(&t, ir_resolve(inst->operands[k]), false);
     f->device = false;
     return launch;
@@ -399,12 +399,6 @@ Launch launch_open(Fn *f, const DeviceKernel *kernel, const Out *outs, LLVMValue
 Launch launch_open_product(Fn *f, const DeviceKernel *kernel, const Val *out,
                            const LaunchedProduct *product) {
     Asking asking = {"adl__gpu_product", {product->how, product->m, product->n, product->k}, 4};
-    Out made = {.val = *out, .type = kernel->inst->results[0]->type};
-    return open_launch(f, kernel, &made, 1, &asking);
-}
-
-Launch launch_open_sort(Fn *f, const DeviceKernel *kernel, const Val *out) {
-    Asking asking = {"adl__gpu_sort", {out->dims[0]}, 1};
     Out made = {.val = *out, .type = kernel->inst->results[0]->type};
     return open_launch(f, kernel, &made, 1, &asking);
 }

@@ -60,8 +60,6 @@ typedef struct LaunchedProduct {
 } LaunchedProduct;
 Launch launch_open_product(Fn *f, const DeviceKernel *kernel, const Val *out,
                            const LaunchedProduct *product);
-/* The same for an ARGSORT. */
-Launch launch_open_sort(Fn *f, const DeviceKernel *kernel, const Val *out);
 /* The same for a scan of TRIPS; the first of NOUTS is the totals, the others are the arrays
  * carried. */
 Launch launch_open_scan(Fn *f, const DeviceKernel *kernel, const Out *outs, uint32_t nouts,

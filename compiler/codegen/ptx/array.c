@@ -168,11 +168,8 @@ void ptx_concat(Body *b, const IrInst *inst) {
     set(b, inst, out);
 }
 
-bool ptx_is_half(const Emit *e, IrScalar scalar) {
-    return ir_scalar_float(scalar) && LLVMGetTypeKind(emit_type(e, scalar)) == LLVMIntegerTypeKind;
-}
-
-LLVMValueRef ptx_is_behind(Emit *e, IrScalar scalar, LLVMValueRef x, LLVMValueRef y) {
+/* Does X stand behind Y?  NaNs stand last; equals stay as they are. */
+static LLVMValueRef is_behind(Emit *e, IrScalar scalar, LLVMValueRef x, LLVMValueRef y) {
     if (ir_scalar_float(scalar)) {
         LLVMValueRef greater = LLVMBuildFCmp(e->b, LLVMRealUGT, x, y, "");
         return LLVMBuildAnd(e->b, greater, LLVMBuildFCmp(e->b, LLVMRealORD, y, y, ""), "");
@@ -187,7 +184,8 @@ void ptx_argsort(Body *b, const IrInst *inst) {
     IrType type = ir_resolve(inst->operands[0])->type;
     const Val *x = ptx_current(b, inst->operands[0]);
     Val out = ptx_new_array(g, inst->results[0]->type, x->dims);
-    if (ptx_is_half(e, type->scalar)) {
+    if (LLVMGetTypeKind(emit_type(e, type->scalar)) == LLVMIntegerTypeKind &&
+        ir_scalar_float(type->scalar)) {
         ptx_refuse(g, "sorting half floats");
         return;
     }
@@ -205,7 +203,7 @@ void ptx_argsort(Body *b, const IrInst *inst) {
     LLVMValueRef left = LLVMBuildSub(e->b, at, gen_int(e, 1), "");
     LLVMValueRef place = ptx_load(g, IR_I64, ptx_element(g, IR_I64, out.at, left));
     LLVMValueRef other = ptx_load(g, type->scalar, ptx_element(g, type->scalar, x->at, place));
-    LLVMBuildCondBr(e->b, ptx_is_behind(e, type->scalar, other, mine), move, done);
+    LLVMBuildCondBr(e->b, is_behind(e, type->scalar, other, mine), move, done);
     LLVMPositionBuilderAtEnd(e->b, move);
     ptx_store(g, IR_I64, place, ptx_element(g, IR_I64, out.at, at));
     LLVMAddIncoming(at, &left, &move, 1);

@@ -42,10 +42,6 @@ void entry_reduce(Entry *x);
 /* The body of the entry of a CONTRACT. */
 void entry_product(Entry *x);
 
-/* ---- sort.c ---- */
-/* The body of the entry of an ARGSORT; the extents are the elements, and the mask of a layer. */
-void entry_sort(Entry *x);
-
 /* ---- scan.c ---- */
 /* The body of the entry of a LOOP; the extents are the trips, the phase and the tiles. */
 void entry_scan(Entry *x);

@@ -182,10 +182,6 @@ void ptx_reshape(Body *b, const IrInst *inst);
 void ptx_pack(Body *b, const IrInst *inst);
 void ptx_concat(Body *b, const IrInst *inst);
 void ptx_argsort(Body *b, const IrInst *inst);
-/* Does X stand behind Y in what is sorted?  NaNs stand last, and beside each other. */
-LLVMValueRef ptx_is_behind(Emit *e, IrScalar scalar, LLVMValueRef x, LLVMValueRef y);
-/* A float that code has as the bits of an integer? */
-bool ptx_is_half(const Emit *e, IrScalar scalar);
 void ptx_if(Body *b, const IrInst *inst);
 void ptx_loop(Body *b, const IrInst *inst);
 void ptx_build(Body *b, const IrInst *inst);

@@ -82,8 +82,7 @@ static Part taken_alone(Emit *e, const Part *p) {
     return alone;
 }
 
-/* What the invocation's steps give for the results that have LANES, or for the others, into SUMS.
- */
+/* What the invocation's steps give for the results that have LANES, or for the others, into SUMS. */
 static void run_steps(Entry *x, const Part *p, bool lanes, LLVMValueRef *sums) {
     Ptx *g = x->g;
     Emit *e = &g->e;

@@ -35,7 +35,7 @@ static void find_captures(DeviceKernel *kernel, Arena *arena) {
     Captures c = {.arena = arena};
     const IrInst *inst = kernel->inst;
     if (inst->nregions) ir_captures(inst->regions[0], capture, &c);
-    for (uint32_t k = 0; k < inst->noperands && device_takes_operands(inst); k++)
+    for (uint32_t k = 0; k < inst->noperands && inst->op == IR_CONTRACT; k++)
         capture(inst->operands[k], &c);
     /* Sizes by which an index is taken apart. */
     bool reduces = inst->op == IR_REDUCE;
@@ -238,7 +238,8 @@ static void store_results(Entry *x, const Axis *axes) {
             store_row(x, r, &results[r], type, flat);
             continue;
         }
-        ptx_store(g, type->scalar, results[r].at, ptx_element(g, type->scalar, x->outs[r], flat));
+        ptx_store(g, type->scalar, results[r].at,
+                  ptx_element(g, type->scalar, x->outs[r], flat));
     }
     ptx_scope_close(g);
 }
@@ -274,7 +275,6 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
     take_params(&x, shared);
     if (inst->op == IR_REDUCE) entry_reduce(&x);
     else if (inst->op == IR_CONTRACT) entry_product(&x);
-    else if (inst->op == IR_ARGSORT) entry_sort(&x);
     else if (inst->op == IR_LOOP) entry_scan(&x);
     else entry_map(&x);
     if (*g->error) return;
@@ -361,10 +361,9 @@ static void compile(DeviceCode *code, Ptx *g, const MemPlan *plan, const IrInst 
     kernel->name = arena_printf(arena, "adl_region_%u", kernel->number);
     find_captures(kernel, arena);
     if (device_try(g, kernel, inst->pos ? inst->pos : func->pos,
-                   inst->op == IR_CONTRACT  ? "this product"
-                   : inst->op == IR_LOOP    ? "this scan"
-                   : inst->op == IR_ARGSORT ? "this sort"
-                                            : "this loop",
+                   inst->op == IR_CONTRACT ? "this product"
+                   : inst->op == IR_LOOP   ? "this scan"
+                                           : "this loop",
                    gen_region, &region))
         map_setp(&code->kernels, inst, kernel);
 }

@@ -23,7 +23,7 @@ typedef struct DeviceBound {
     int64_t value;
 } DeviceBound;
 
-/* The kernel of a BUILD, REDUCE, CONTRACT, ARGSORT or LOOP.  Its parameters: see AdlGpuModule in
+/* The kernel of a BUILD, REDUCE, CONTRACT or LOOP.  Its parameters: see AdlGpuModule in
    runtime/layout.h; the arguments are, for each captured value, a scalar, or an array's address and
    open sizes; then the address of each result, or of its partial results; of a BUILD with one
    result then the stride of each index in it, in elements, and where it begins; of a LOOP instead
