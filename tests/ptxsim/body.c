@@ -128,6 +128,12 @@ static PtxOperand parse_memory(PtxParser *p) {
     return at;
 }
 
+static void count_shared(PtxParser *p, PtxSymbol *symbol) {
+    if (symbol->space != SPACE_shared || symbol->named == p->func) return;
+    symbol->named = p->func;
+    p->func->shared_size += symbol->size;
+}
+
 static PtxOperand parse_operand(PtxParser *p) {
     PtxOperand o = {0};
     if (ptx_accept(p, "{")) return parse_list(p, "}");
@@ -151,6 +157,7 @@ static PtxOperand parse_operand(PtxParser *p) {
     } else if ((name = ptx_find(p, p->lex.text, p->lex.len)) && name->kind == NAME_SYMBOL) {
         o.kind = OPERAND_SYMBOL;
         o.symbol = name->symbol;
+        count_shared(p, name->symbol);
     } else if (name && name->kind == NAME_FUNC) {
         o.kind = OPERAND_FUNC;
         o.func = name->func;

@@ -11,6 +11,14 @@ static uint64_t volume(const uint32_t size[3]) {
     return (uint64_t)size[0] * size[1] * size[2];
 }
 
+/* As ptxas allots it: what the entry names, and what functions do that it may call. */
+static uint64_t shared_size(const PtxLaunch *l) {
+    uint64_t size = l->func->shared_size;
+    for (const PtxFunc *func = l->module->funcs; func; func = func->next)
+        if (!func->entry) size += func->shared_size;
+    return size;
+}
+
 const char *ptx_launch_refuse(const PtxLaunch *l) {
     const uint32_t *most = l->func->max_threads, *exact = l->func->required_threads;
     for (int d = 0; d < 3; d++)
@@ -23,7 +31,7 @@ const char *ptx_launch_refuse(const PtxLaunch *l) {
     if (most[0] && volume(l->block) > volume(most)) return "the block is larger than .maxntid";
     if (exact[0] && memcmp(l->block, exact, sizeof l->block) != 0)
         return "the block is not that of .reqntid";
-    if (l->module->shared_size > SHARED_LIMIT) return "too much shared memory";
+    if (shared_size(l) > SHARED_LIMIT) return "too much shared memory";
     return NULL;
 }
 

@@ -196,6 +196,7 @@ struct PtxSymbol {
     PtxType type;
     uint64_t size, align;
     uint64_t address;
+    const PtxFunc *named; /* shared: by this function last */
 };
 
 struct PtxFunc {
@@ -209,6 +210,7 @@ struct PtxFunc {
     PtxType *regs; /* their types */
     uint32_t reg_count;
     uint64_t local_size, param_size; /* of a frame; params hold what calls pass, too */
+    uint64_t shared_size;            /* of the shared variables that it names */
     PtxInst *insts;
     uint32_t inst_count;
     PtxOperand *parts;

@@ -368,10 +368,15 @@ START_TEST(unknown_values_may_be_dropped) {
 }
 END_TEST
 
+#define NAMES(shared) "mov.u64 %rd3, " #shared ";\n"
+
 START_TEST(launch_limits) {
     static const char text[] = HEAD ENTRY("k", ".maxntid 64, 1, 1\n") "ret;\n}\n" ENTRY(
         "exact", ".reqntid 8, 2, 1\n") "ret;\n}\n";
-    static const char large[] = HEAD ".shared .align 8 .b8 s[49160];\n" ENTRY("k", "") "ret;\n}\n";
+    /* Each entry has what it names alone. */
+    static const char large[] =
+        HEAD ".shared .align 8 .b8 s[49152];\n.shared .align 8 .b8 t[8];\n" ENTRY("k", "") NAMES(s)
+            NAMES(t) "ret;\n}\n" ENTRY("l", "") NAMES(s) NAMES(s) "ret;\n}\n";
     assemble(text, "sm_75");
     device_start();
     CUmodule module = device_load(text);
@@ -390,8 +395,10 @@ START_TEST(launch_limits) {
     ck_assert_int_eq(cuLaunchKernel(exact, 1, 1, 1, 8, 2, 1, 0, NULL, args, NULL), CUDA_SUCCESS);
     ck_assert_int_eq(cuLaunchKernel(exact, 1, 1, 1, 16, 1, 1, 0, NULL, args, NULL),
                      CUDA_ERROR_INVALID_VALUE);
-    ck_assert_int_eq(device_run(device_kernel(device_load(large), "k"), 1, 1, args),
-                     CUDA_ERROR_INVALID_VALUE);
+    module = device_load(large);
+    ck_assert_int_eq(device_run(device_kernel(module, "k"), 1, 1, args), CUDA_ERROR_INVALID_VALUE);
+    ck_assert_ptr_nonnull(strstr(ptxsim_message(), "shared memory"));
+    ck_assert_int_eq(device_run(device_kernel(module, "l"), 1, 1, args), CUDA_SUCCESS);
     CUfunction none;
     ck_assert_int_eq(cuModuleGetFunction(&none, module, "nothing"), CUDA_ERROR_NOT_FOUND);
     device_stop();
