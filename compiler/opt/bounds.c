@@ -5,7 +5,19 @@
 #include "opt/linear.h"
 #include "opt/opt.h"
 
+/* Is it an element of an ARGSORT, of as many elements as CHECK's size? */
+static bool is_place(const IrInst *check) {
+    const IrInst *index = ir_resolve(check->operands[0])->def;
+    if (!index || index->op != IR_INDEX) return false;
+    const IrInst *sort = ir_resolve(index->operands[0])->def;
+    if (!sort || sort->op != IR_ARGSORT) return false;
+    const IrValue *x = ir_resolve(sort->operands[0]), *size = ir_resolve(check->operands[1]);
+    if (size->def && size->def->op == IR_DIM) return ir_resolve(size->def->operands[0]) == x;
+    return size == ir_known_dim(x, 0);
+}
+
 static bool proved_index(const LinearFacts *facts, const IrInst *check) {
+    if (is_place(check)) return true;
     Linear i = opt_linear_of(facts, check->operands[0]),
            n = opt_linear_of(facts, check->operands[1]);
     Linear above = opt_linear_add(opt_linear_add(n, -1, i), 1, opt_linear_const(-1));
