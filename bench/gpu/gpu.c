@@ -186,6 +186,7 @@ static const Row rows[] = {
     {"map, gradient", map_gradient_steps, 500, 1 << 26, BYTES, 16, NULL},
     {"reduction", reduction_steps, 1000, 1 << 26, BYTES, 8, NULL},
     {"scan", scan_steps, 1000, 1 << 26, BYTES, 16, NULL},
+    {"sort", sort_steps, 1000, 1 << 24, TIME, 0, NULL},
     {"product", product_steps, 66, 4096, FLOPS, 2, NULL},
     {"lbm", lbm_steps, 8, 1024, TIME, 0, NULL},
     {"lbm, gradient", lbm_gradient_steps, 8, 1024, TIME, 0, "lbm"},

@@ -67,6 +67,8 @@ libdslc_llvm_la_SOURCES = \
   compiler/codegen/ptx/region.c \
   compiler/codegen/ptx/regions.h \
   compiler/codegen/ptx/scan.c \
+  compiler/codegen/ptx/sort.c \
+  compiler/codegen/ptx/steps.c \
   compiler/codegen/ptx/tape.c
 
 # Belongs to dslc itself: opens the shared object.

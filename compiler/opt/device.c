@@ -48,7 +48,8 @@ static int64_t worth_launching(const IrInst *inst) {
     return inst->parent->func->module->launches;
 }
 
-/* Of products and scans, whose results are smaller than what they do, and take several launches. */
+/* Of products, scans and sorts, whose results are smaller than what they do, or which take several
+   launches. */
 static int64_t worth_several(const IrInst *inst) {
     int64_t many = worth_launching(inst);
     return many < INT32_MAX ? many * many : INT64_MAX;
@@ -89,6 +90,7 @@ static bool is_large_product(const IrInst *inst) {
 static bool can_be_launched(const IrInst *inst) {
     if (inst->op == IR_BUILD) return device_is_long(inst);
     if (inst->op == IR_CONTRACT) return is_large_product(inst);
+    if (inst->op == IR_ARGSORT) return count_of(inst->results[0]->type) >= worth_several(inst);
     if (inst->op != IR_REDUCE || inst->flags >= IR_ARGMIN) return false;
     for (uint32_t i = 0; i < inst->nresults; i++)
         if (inst->results[i]->type->kind != IR_T_SCALAR) return false;

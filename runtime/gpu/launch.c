@@ -8,6 +8,10 @@
 
 enum { MOST_ARGS = 120, BLOCK_SIZE = 256, MOST_BLOCKS = 65535, LOG_BYTES = 2048 };
 
+/* What an element costs the CPU for each time that the length of runs doubles, in quarters of a
+   nanosecond. */
+enum { SORT_STEP = 20 };
+
 /* What was loaded of a module; stays until the process ends. */
 typedef struct Loaded {
     CuModule module;
@@ -95,8 +99,9 @@ static bool is_written(const AdlGpuArg *arg) {
 
 /* Does a launch save time, moving what it has to move?  Data that stays on the host for one
    launch's sake makes the next ones dearer, too: what was not saved is summed up until it pays the
-   way. */
-static bool pays(const AdlContext *context, double work, const AdlGpuArg *args, int32_t count) {
+   way.  On the CPU it has so many THREADS. */
+static bool pays(const AdlContext *context, double work, double threads, const AdlGpuArg *args,
+                 int32_t count) {
     double to_device = 0, to_host = 0;
     for (int32_t i = 0; i < count; i++) {
         if (!is_memory(&args[i])) continue;
@@ -106,7 +111,6 @@ static bool pays(const AdlContext *context, double work, const AdlGpuArg *args, 
         else if (is_read(&args[i]) && gpu_valid(block) == ADL_DEVICE_ONLY)
             to_host += (double)block->bytes;
     }
-    double threads = (double)adl_get_num_threads();
     double there = 10000 + work / 800, here = work / 4 / threads + to_host / 10;
     double way = to_device / 10;
     if (here <= there) return false;
@@ -184,6 +188,8 @@ typedef struct Launch {
     AdlGpuArg *args;
     const GpuProduct *product; /* NULL: none */
     int phases;                /* of a scan */
+    int64_t spare;             /* bytes that a sort needs beside its result */
+    bool serial;               /* on the CPU it has one thread */
     CuAddress at[MOST_ARGS];
     GpuFree temporaries[MOST_ARGS];
 } Launch;
@@ -235,6 +241,28 @@ static int32_t start_scan(Launch *l, CuFunction function) {
         if (result) return not_launched(l, result);
     }
     return ADL_OK;
+}
+
+/* Sorted tiles, each in one block's hands, then merges of two runs each until one is left.  They go
+   to and fro between the result and the spare memory, so that the last one goes to the result. */
+static int32_t start_sort(Launch *l, CuFunction function) {
+    void *params[MOST_ARGS + 5];
+    int64_t words[3] = {l->extents[0], 0, 0}, taken, merges = 0;
+    CuAddress spare;
+    CuResult result = 0;
+    int32_t status = gpu_take(l->context, l->site, l->spare, &spare, &taken);
+    if (status) return status;
+    gather(l, words, params);
+    params[4 + l->count] = &spare;
+    for (int64_t run = BLOCK_SIZE; run < l->extents[0]; run *= 2) merges++;
+    for (int64_t m = 0; m <= merges && !result; m++) {
+        words[1] = m ? (int64_t)BLOCK_SIZE << (m - 1) : 0;
+        words[2] = (merges - m) % 2;
+        result = gpu.launch(function, blocks(l, 0, BLOCK_SIZE), 1, 1, BLOCK_SIZE, 1, 1, 0,
+                            gpu.stream, params, NULL);
+    }
+    gpu_give(spare, taken);
+    return result ? not_launched(l, result) : ADL_OK;
 }
 
 /* One grid after the other, of as many blocks as a grid can have. */
@@ -334,6 +362,7 @@ static int32_t work(Launch *l) {
     status = find(l->context, l->site, l->module, l->kernel, &function);
     if (status) return status;
     if (l->phases) return start_scan(l, function);
+    if (l->spare) return start_sort(l, function);
     return l->sizes[0] ? start_blocks(l, function) : start_loop(l, function);
 }
 
@@ -369,8 +398,10 @@ static int32_t launch(Launch *l, double cost) {
     }
     status = gpu_enter(l->context, l->site, &before);
     bool always = gpu.insists || l->sizes[0];
+    double threads = l->serial ? 1 : (double)adl_get_num_threads();
     if (!status)
-        status = always || pays(l->context, cost, l->args, l->count) ? run(l) : ADL_GPU_ELSEWHERE;
+        status = always || pays(l->context, cost, threads, l->args, l->count) ? run(l)
+                                                                              : ADL_GPU_ELSEWHERE;
     gpu_leave(before);
     return status;
 }
@@ -403,7 +434,6 @@ int32_t adl__gpu_product(AdlContext *context, const AdlSite *site, AdlGpuModule 
     return launch(&l, (double)k);
 }
 
-/* On the CPU it has one thread. */
 int32_t adl__gpu_scan(AdlContext *context, const AdlSite *site, AdlGpuModule *module,
                       int32_t kernel, int64_t trips, int32_t arrays, int64_t work, int32_t count,
                       AdlGpuArg *args) {
@@ -414,8 +444,25 @@ int32_t adl__gpu_scan(AdlContext *context, const AdlSite *site, AdlGpuModule *mo
                 .count = count,
                 .extents = {trips, 1, 1},
                 .args = args,
-                .phases = arrays ? 3 : 2};
-    return launch(&l, (double)work * (double)adl_get_num_threads());
+                .phases = arrays ? 3 : 2,
+                .serial = true};
+    return launch(&l, (double)work);
+}
+
+int32_t adl__gpu_sort(AdlContext *context, const AdlSite *site, AdlGpuModule *module,
+                      int32_t kernel, int64_t n, int64_t spare, int32_t count, AdlGpuArg *args) {
+    Launch l = {.context = context,
+                .site = site,
+                .module = module,
+                .kernel = kernel,
+                .count = count,
+                .extents = {n, 1, 1},
+                .args = args,
+                .spare = spare,
+                .serial = true};
+    double levels = 1;
+    for (int64_t run = 1; run < n; run *= 2) levels++;
+    return launch(&l, SORT_STEP * levels);
 }
 
 int32_t adl__gpu_run(AdlContext *context, const AdlSite *site, AdlGpuModule *module, int32_t kernel,

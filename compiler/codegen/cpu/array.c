@@ -1,5 +1,5 @@
 /* Operations on parts of arrays, and those that put arrays together. */
-#include "codegen/cpu/gen.h"
+#include "codegen/cpu/device.h"
 
 #include "base/fatal.h"
 #include "runtime/layout.h"
@@ -236,12 +236,29 @@ void gen_concat(Fn *f, const IrInst *inst) {
     gen_set(f, inst->results[0], out);
 }
 
-void gen_argsort(Fn *f, const IrInst *inst) {
+static void sort_here(Fn *f, const IrInst *inst, const Val *out) {
     const IrValue *x = ir_resolve(inst->operands[0]);
     const Val *val = gen_val(f, x);
-    Val out = gen_new_array(f, inst->results[0], val->dims);
     LLVMValueRef args[] = {f->context, emit_int32(f->e, (int32_t)x->type->scalar), val->dims[0],
-                           val->at, out.at};
+                           val->at, out->at};
     gen_check_status(f, gen_runtime(f->g, "adl__argsort", args, 5));
+}
+
+/* Beside the result a device needs other places, and two keys of the size of an element for each.
+ */
+static void sort_on_device(Fn *f, const IrInst *inst, const DeviceKernel *kernel, const Val *out) {
+    int64_t size = ir_scalar_bytes(ir_resolve(inst->operands[0])->type->scalar);
+    LLVMValueRef spare = emit_size_mul(f->e, out->dims[0], gen_int(f->e, 8 + 2 * size));
+    Launch launch = launch_open_sort(f, kernel, out, out->dims[0], spare);
+    sort_here(f, inst, out);
+    launch_done(f, &launch);
+    launch_close(f, &launch, 0, NULL, NULL);
+}
+
+void gen_argsort(Fn *f, const IrInst *inst) {
+    const DeviceKernel *kernel = device_kernel(f, inst);
+    Val out = gen_new_array(f, inst->results[0], gen_val(f, inst->operands[0])->dims);
+    if (kernel) sort_on_device(f, inst, kernel, &out);
+    else sort_here(f, inst, &out);
     gen_set(f, inst->results[0], out);
 }

@@ -384,7 +384,7 @@ static Launch open_launch(Fn *f, const DeviceKernel *kernel, const Out *outs, ui
     LLVMPositionBuilderAtEnd(e->b, cpu);
     for (uint32_t r = 0; r < nouts; r++) device_ask(f, &outs[r].val, true);
     if (inst->nregions) ir_captures(inst->regions[0], ask_captured, &t);
-    for (uint32_t k = 0; k < inst->noperands && inst->op == IR_CONTRACT; k++)
+    for (uint32_t k = 0; k < inst->noperands && !inst->nregions; k++)
         ask_for(&t, ir_resolve(inst->operands[k]), false);
     f->device = false;
     return launch;
@@ -407,6 +407,13 @@ Launch launch_open_scan(Fn *f, const DeviceKernel *kernel, const Out *outs, uint
                         LLVMValueRef trips, LLVMValueRef work) {
     Asking asking = {"adl__gpu_scan", {trips, emit_int32(f->e, nouts > 1), work}, 3};
     return open_launch(f, kernel, outs, nouts, &asking);
+}
+
+Launch launch_open_sort(Fn *f, const DeviceKernel *kernel, const Val *out, LLVMValueRef count,
+                        LLVMValueRef spare) {
+    Asking asking = {"adl__gpu_sort", {count, spare}, 2};
+    Out made = {.val = *out, .type = kernel->inst->results[0]->type};
+    return open_launch(f, kernel, &made, 1, &asking);
 }
 
 void launch_done(Fn *f, Launch *launch) {

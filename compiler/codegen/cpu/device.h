@@ -64,6 +64,9 @@ Launch launch_open_product(Fn *f, const DeviceKernel *kernel, const Val *out,
  * carried. */
 Launch launch_open_scan(Fn *f, const DeviceKernel *kernel, const Out *outs, uint32_t nouts,
                         LLVMValueRef trips, LLVMValueRef work);
+/* The same for an ARGSORT of COUNT elements; SPARE: so many bytes it needs beside. */
+Launch launch_open_sort(Fn *f, const DeviceKernel *kernel, const Val *out, LLVMValueRef count,
+                        LLVMValueRef spare);
 void launch_done(Fn *f, Launch *launch);
 /* HERE, the N values of the first way, become phis of those and THERE, of the second. */
 void launch_close(Fn *f, Launch *launch, uint32_t n, LLVMValueRef *here, LLVMValueRef *there);

@@ -46,4 +46,22 @@ void entry_product(Entry *x);
 /* The body of the entry of a LOOP; the extents are the trips, the phase and the tiles. */
 void entry_scan(Entry *x);
 
+/* ---- sort.c ---- */
+/* The body of the entry of an ARGSORT; the extents are the elements, how long the runs are that are
+   merged (0: none yet), and whether the result goes to the spare memory. */
+void entry_sort(Entry *x);
+
+/* ---- steps.c ---- */
+/* What follows is for invocations where HOLDS, until side_close ... */
+typedef struct Side {
+    LLVMBasicBlockRef from, done;
+} Side;
+Side side_open(Ptx *g, LLVMValueRef holds);
+void side_close(Ptx *g, const Side *side);
+/* ... or this, with VALUE, which elsewhere is OTHERWISE. */
+LLVMValueRef side_give(Ptx *g, const Side *side, LLVMValueRef value, LLVMValueRef otherwise);
+/* A loop that all invocations of a block go through together, until axis_close: FIRST, FIRST +
+   STEP, ... below END. */
+Axis steps_open(Ptx *g, LLVMValueRef first, LLVMValueRef step, LLVMValueRef end);
+
 #endif

@@ -35,7 +35,7 @@ static void find_captures(DeviceKernel *kernel, Arena *arena) {
     Captures c = {.arena = arena};
     const IrInst *inst = kernel->inst;
     if (inst->nregions) ir_captures(inst->regions[0], capture, &c);
-    for (uint32_t k = 0; k < inst->noperands && inst->op == IR_CONTRACT; k++)
+    for (uint32_t k = 0; k < inst->noperands && !inst->nregions; k++)
         capture(inst->operands[k], &c);
     /* Sizes by which an index is taken apart. */
     bool reduces = inst->op == IR_REDUCE;
@@ -124,6 +124,7 @@ static LLVMTypeRef entry_type(Ptx *g, const DeviceKernel *kernel) {
     for (uint32_t r = 0; r < kernel->inst->nresults && !scans; r++) vec_push(&types, e->ptr);
     for (int64_t k = 0; has_strides(kernel->inst) && k <= kernel->inst->imm; k++)
         vec_push(&types, e->i64);
+    if (kernel->inst->op == IR_ARGSORT) vec_push(&types, e->ptr);
     LLVMTypeRef type = LLVMFunctionType(e->none, types.at, types.len, false);
     vec_free(&types);
     return type;
@@ -275,6 +276,7 @@ static void gen_region_entry(Ptx *g, DeviceKernel *kernel, bool shared) {
     take_params(&x, shared);
     if (inst->op == IR_REDUCE) entry_reduce(&x);
     else if (inst->op == IR_CONTRACT) entry_product(&x);
+    else if (inst->op == IR_ARGSORT) entry_sort(&x);
     else if (inst->op == IR_LOOP) entry_scan(&x);
     else entry_map(&x);
     if (*g->error) return;
@@ -361,9 +363,10 @@ static void compile(DeviceCode *code, Ptx *g, const MemPlan *plan, const IrInst 
     kernel->name = arena_printf(arena, "adl_region_%u", kernel->number);
     find_captures(kernel, arena);
     if (device_try(g, kernel, inst->pos ? inst->pos : func->pos,
-                   inst->op == IR_CONTRACT ? "this product"
-                   : inst->op == IR_LOOP   ? "this scan"
-                                           : "this loop",
+                   inst->op == IR_CONTRACT  ? "this product"
+                   : inst->op == IR_ARGSORT ? "this sort"
+                   : inst->op == IR_LOOP    ? "this scan"
+                                            : "this loop",
                    gen_region, &region))
         map_setp(&code->kernels, inst, kernel);
 }

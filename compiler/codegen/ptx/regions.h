@@ -11,8 +11,9 @@
    invocations work on one. */
 enum { DEVICE_SUM_LANES = 16, DEVICE_SUM_BLOCK = 256 };
 
-/* Of a LOOP (opt/scan.h) a block of the device has so many trips at a time. */
-enum { DEVICE_SCAN_TILE = 256 };
+/* Of a LOOP (opt/scan.h) a block of the device has so many trips at a time, of an ARGSORT so many
+   elements. */
+enum { DEVICE_SCAN_TILE = 256, DEVICE_SORT_TILE = 256 };
 
 /* That index D of a launch is below a size: dimension DIM of parameter PARAM, that parameter itself
    (DIM -1), or VALUE (PARAM -1).  It is if the range begins at 0 or later and does not end behind
@@ -23,10 +24,11 @@ typedef struct DeviceBound {
     int64_t value;
 } DeviceBound;
 
-/* The kernel of a BUILD, REDUCE, CONTRACT or LOOP.  Its parameters: see AdlGpuModule in
+/* The kernel of a BUILD, REDUCE, CONTRACT, ARGSORT or LOOP.  Its parameters: see AdlGpuModule in
    runtime/layout.h; the arguments are, for each captured value, a scalar, or an array's address and
    open sizes; then the address of each result, or of its partial results; of a BUILD with one
-   result then the stride of each index in it, in elements, and where it begins; of a LOOP instead
+   result then the stride of each index in it, in elements, and where it begins; of an ARGSORT the
+   address of spare memory, 8 bytes for each element and twice its own; of a LOOP instead
    of the results the address of totals, one for each tile and one more, the first number, and each
    array carried with its open sizes. */
 typedef struct DeviceKernel {

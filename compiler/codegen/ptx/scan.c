@@ -32,52 +32,6 @@ static LLVMValueRef is_less(Emit *e, LLVMValueRef a, LLVMValueRef b) {
     return LLVMBuildICmp(e->b, LLVMIntSLT, a, b, "");
 }
 
-/* ---- control ---- */
-
-typedef struct Side {
-    LLVMBasicBlockRef from, done;
-} Side;
-
-/* What follows is for invocations where HOLDS, until side_close. */
-static Side side_open(Ptx *g, LLVMValueRef holds) {
-    Side side = {LLVMGetInsertBlock(g->e.b), ptx_block(g, "")};
-    LLVMBasicBlockRef inside = ptx_block(g, "");
-    LLVMBuildCondBr(g->e.b, holds, inside, side.done);
-    LLVMPositionBuilderAtEnd(g->e.b, inside);
-    return side;
-}
-
-static void side_close(Ptx *g, const Side *side) {
-    LLVMBuildBr(g->e.b, side->done);
-    LLVMPositionBuilderAtEnd(g->e.b, side->done);
-}
-
-/* The same, with VALUE, which elsewhere is OTHERWISE. */
-static LLVMValueRef side_give(Ptx *g, const Side *side, LLVMValueRef value,
-                              LLVMValueRef otherwise) {
-    LLVMBasicBlockRef inside = LLVMGetInsertBlock(g->e.b);
-    side_close(g, side);
-    LLVMValueRef phi = LLVMBuildPhi(g->e.b, LLVMTypeOf(value), "");
-    LLVMAddIncoming(phi, &value, &inside, 1);
-    LLVMAddIncoming(phi, &otherwise, (LLVMBasicBlockRef *)&side->from, 1);
-    return phi;
-}
-
-/* A loop that all invocations of a block go through together: FIRST, FIRST + STEP, ... below END.
- */
-static Axis steps_open(Ptx *g, LLVMValueRef first, LLVMValueRef step, LLVMValueRef end) {
-    Emit *e = &g->e;
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), body = ptx_block(g, "");
-    Axis axis = {.head = ptx_block(g, "tiles"), .done = ptx_block(g, ""), .step = step};
-    LLVMBuildBr(e->b, axis.head);
-    LLVMPositionBuilderAtEnd(e->b, axis.head);
-    axis.i = LLVMBuildPhi(e->b, e->i64, "");
-    LLVMAddIncoming(axis.i, &first, &before, 1);
-    LLVMBuildCondBr(e->b, is_less(e, axis.i, end), body, axis.done);
-    LLVMPositionBuilderAtEnd(e->b, body);
-    return axis;
-}
-
 /* ---- memory ---- */
 
 static LLVMValueRef load(const ScanEntry *s, LLVMValueRef from, LLVMValueRef i) {
