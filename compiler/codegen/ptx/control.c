@@ -288,9 +288,9 @@ void ptx_loop(Body *b, const IrInst *inst) {
     bool has_exit = (inst->flags & IR_LOOP_EXIT) != 0;
     Carried *all = ARENA_ARRAY(g->arena, Carried, n + 1);
     Val *next = ARENA_ARRAY(g->arena, Val, n + 1);
-    uint32_t passing = g->scope->passing.len;
     for (uint32_t k = 0; k < n; k++) start(b, inst, k, &all[k]);
-    g->scope->passing.len = passing; /* the loop has them */
+    for (uint32_t k = 0; k < n; k++)
+        if (all[k].how == CARRY_HEAP) ptx_scope_forget(g->scope, all[k].val.at);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), head = ptx_block(g, "loop");
     LLVMBasicBlockRef inside = ptx_block(g, ""), done = ptx_block(g, ""), left = NULL;
     LLVMBuildBr(e->b, head);
@@ -307,7 +307,7 @@ void ptx_loop(Body *b, const IrInst *inst) {
     Scope scope;
     ptx_scope_open(g, &scope);
     for (uint32_t k = 0; k < n; k++)
-        if (all[k].how == CARRY_HEAP) vec_push(&scope.passing, all[k].val.at);
+        if (all[k].how == CARRY_HEAP) ptx_scope_pass(g, &scope, all[k].val.at);
     ptx_instructions(b, body);
     if (*g->error) return;
     ptx_yields(b, body, has_exit, next);

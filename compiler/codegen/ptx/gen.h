@@ -45,11 +45,17 @@ typedef struct Val {
     uint32_t version;
 } Val;
 
-/* The blocks that go at the end of what is being made; and those that are on their way out of it or
-   through it, which go only if a check fails. */
+/* A block that goes at the end of what is being made; one that is on its way out of it or through
+   it goes only if a check fails. */
+typedef struct Held {
+    struct Held *next;
+    LLVMValueRef block;
+    bool passing;
+} Held;
+
 typedef struct Scope {
     struct Scope *up;
-    VEC(LLVMValueRef) blocks, passing;
+    Held *held;
 } Scope;
 
 typedef struct Ptx {
@@ -148,6 +154,9 @@ Val ptx_copied(Ptx *g, const Val *val, IrType type);
 Val ptx_base(Body *b, const IrInst *inst, uint32_t k);
 void ptx_scope_open(Ptx *g, Scope *scope);
 void ptx_scope_close(Ptx *g);
+/* BLOCK is on its way out of SCOPE or through it; it is no longer SCOPE's. */
+void ptx_scope_pass(Ptx *g, Scope *scope, LLVMValueRef block);
+void ptx_scope_forget(Scope *scope, LLVMValueRef block);
 /* Does the invocation hold blocks?  Frees them. */
 bool ptx_holds_blocks(const Ptx *g);
 void ptx_drop_blocks(Ptx *g);

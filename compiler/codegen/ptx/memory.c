@@ -51,32 +51,45 @@ void ptx_scope_open(Ptx *g, Scope *scope) {
 }
 
 void ptx_scope_close(Ptx *g) {
-    Scope *scope = g->scope;
-    for (uint32_t i = 0; i < scope->blocks.len; i++) ptx_release(g, scope->blocks.at[i]);
-    vec_free(&scope->blocks);
-    vec_free(&scope->passing);
-    g->scope = scope->up;
+    for (const Held *h = g->scope->held; h; h = h->next)
+        if (!h->passing) ptx_release(g, h->block);
+    g->scope = g->scope->up;
+}
+
+static void hold(Ptx *g, Scope *scope, LLVMValueRef block, bool passing) {
+    Held *held = ARENA_NEW(g->arena, Held);
+    *held = (Held){scope->held, block, passing};
+    scope->held = held;
+}
+
+void ptx_scope_pass(Ptx *g, Scope *scope, LLVMValueRef block) {
+    hold(g, scope, block, true);
+}
+
+void ptx_scope_forget(Scope *scope, LLVMValueRef block) {
+    for (Held **at = &scope->held; *at; at = &(*at)->next) {
+        if ((*at)->block != block) continue;
+        *at = (*at)->next;
+        return;
+    }
 }
 
 bool ptx_holds_blocks(const Ptx *g) {
     for (const Scope *s = g->scope; s; s = s->up)
-        if (s->blocks.len || s->passing.len) return true;
+        if (s->held) return true;
     return false;
 }
 
 void ptx_drop_blocks(Ptx *g) {
-    for (const Scope *s = g->scope; s; s = s->up) {
-        for (uint32_t i = 0; i < s->blocks.len; i++) ptx_release(g, s->blocks.at[i]);
-        for (uint32_t i = 0; i < s->passing.len; i++) ptx_release(g, s->passing.at[i]);
-    }
+    for (const Scope *s = g->scope; s; s = s->up)
+        for (const Held *h = s->held; h; h = h->next) ptx_release(g, h->block);
 }
 
 static bool take_from_scope(Scope *scope, const Val *val) {
     if (!val->root || !val->root->block || val->at != val->root->block) return false;
-    for (uint32_t i = 0; i < scope->blocks.len; i++) {
-        if (scope->blocks.at[i] != val->at) continue;
-        scope->blocks.at[i] = scope->blocks.at[--scope->blocks.len];
-        vec_push(&scope->passing, val->at);
+    for (Held *h = scope->held; h; h = h->next) {
+        if (h->block != val->at || h->passing) continue;
+        h->passing = true;
         return true;
     }
     return false;
@@ -86,7 +99,7 @@ Val ptx_join_scope(Ptx *g, Val val) {
     val.root = ARENA_NEW(g->arena, Root);
     *val.root = (Root){.kind = ROOT_OWN, .block = val.at};
     val.version = 0;
-    vec_push(&g->scope->blocks, val.at);
+    hold(g, g->scope, val.at, false);
     return val;
 }
 
@@ -198,7 +211,7 @@ Val ptx_leave_scope(Ptx *g, const Val *val, IrType type) {
     if (take_from_scope(g->scope, val)) return *val;
     Val copy = new_on_heap(g, type, val->dims);
     ptx_copy(g, type->scalar, copy.at, val->at, ptx_count(g, val, type));
-    vec_push(&g->scope->passing, copy.at);
+    ptx_scope_pass(g, g->scope, copy.at);
     return copy;
 }
 

@@ -308,6 +308,7 @@ bool ptx_open(Ptx *g, const IrModule *ir, const CodegenOptions *options, char **
 
 void ptx_close(Ptx *g) {
     ptx_settle_additions(g);
+    vec_free(&g->tapes);
     LLVMDisposeBuilder(g->e.b);
     LLVMDisposeModule(g->e.module);
     LLVMContextDispose(g->e.context);

@@ -239,8 +239,7 @@ static void store_results(Entry *x, const Axis *axes) {
             store_row(x, r, &results[r], type, flat);
             continue;
         }
-        ptx_store(g, type->scalar, results[r].at,
-                  ptx_element(g, type->scalar, x->outs[r], flat));
+        ptx_store(g, type->scalar, results[r].at, ptx_element(g, type->scalar, x->outs[r], flat));
     }
     ptx_scope_close(g);
 }
@@ -323,7 +322,8 @@ bool device_try(Ptx *g, DeviceKernel *kernel, Pos pos, const char *what,
     g->missing = NULL;
     g->scope = NULL;
     g->takes_heap = false;
-    g->tapes.len = g->kernel.blocks.len = g->kernel.passing.len = 0;
+    g->tapes.len = 0;
+    g->kernel.held = NULL;
     gen(g, data);
     if (g->missing && !g->options->libdevice)
         ptx_refuse(g, "`%s`, which needs libdevice of the CUDA Toolkit", g->missing);
