@@ -126,8 +126,10 @@ typedef int Gemm(void *handle, int ta, int tb, int m, int n, int k, const double
                  const double *a, int lda, const double *b, int ldb, const double *beta, double *c,
                  int ldc);
 
-/* cuBLAS; NULL: there is none. */
-static Gemm *open_blas(void **handle) {
+typedef int Destroy(void *handle);
+
+/* cuBLAS; NULL: there is none.  The handle is *DESTROY's to end. */
+static Gemm *open_blas(void **handle, Destroy **destroy) {
     static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
     for (size_t i = 0; i < 3; i++) {
         void *library = dlopen(names[i], RTLD_NOW);
@@ -137,7 +139,9 @@ static Gemm *open_blas(void **handle) {
         *(void **)&create = dlsym(library, "cublasCreate_v2");
         *(void **)&set_stream = dlsym(library, "cublasSetStream_v2");
         *(void **)&gemm = dlsym(library, "cublasDgemm_v2");
-        if (create && set_stream && gemm && !create(handle) && !set_stream(*handle, cuda.stream))
+        *(void **)destroy = dlsym(library, "cublasDestroy_v2");
+        if (create && set_stream && gemm && *destroy && !create(handle) &&
+            !set_stream(*handle, cuda.stream))
             return gemm;
     }
     return NULL;
@@ -146,7 +150,8 @@ static Gemm *open_blas(void **handle) {
 /* Its GFLOP/s for N x N; 0 without it. */
 static double blas_speed(int n, Spread *s) {
     void *handle = NULL;
-    Gemm *gemm = open_blas(&handle);
+    Destroy *destroy;
+    Gemm *gemm = open_blas(&handle, &destroy);
     size_t bytes = (size_t)n * (size_t)n * sizeof(double);
     Address memory[3];
     double times[ROUNDS], one = 1, none = 0;
@@ -164,6 +169,7 @@ static double blas_speed(int n, Spread *s) {
         if (i >= 0) times[i] = time;
     }
     for (int i = 0; i < 3; i++) cuda.cuMemFree_v2(memory[i]);
+    destroy(handle);
     *s = spread(times);
     return 2e-3 * n * n * (double)n / s->median;
 }

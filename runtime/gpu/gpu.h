@@ -46,6 +46,7 @@ typedef struct Gpu {
     double regret;    /* what launches that were not made would have saved, in nanoseconds */
     GpuRecord *records;
     int32_t record_count, record_free; /* 0: none */
+    void *loaded; /* see launch.c */
     GpuFree *pool;
     int32_t pool_count, pool_capacity;
 #define X(field, symbol, params) CuResult(*field) params;

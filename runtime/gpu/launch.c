@@ -12,8 +12,10 @@ enum { MOST_ARGS = 120, BLOCK_SIZE = 256, MOST_BLOCKS = 65535, LOG_BYTES = 2048 
    nanosecond. */
 enum { SORT_STEP = 20 };
 
-/* What was loaded of a module; stays until the process ends. */
+/* What was loaded of a module; stays until the process ends, also if the code that launches it goes.
+ */
 typedef struct Loaded {
+    struct Loaded *next;
     CuModule module;
     CuFunction functions[]; /* by kernel, NULL until needed */
 } Loaded;
@@ -67,6 +69,8 @@ static int32_t load(AdlContext *context, const AdlSite *site, AdlGpuModule *modu
     if (!loaded) return error_memory(context, site, (int64_t)bytes);
     memset(loaded, 0, bytes);
     loaded->module = made;
+    loaded->next = gpu.loaded;
+    gpu.loaded = loaded;
     module->loaded = loaded;
     return ADL_OK;
 }

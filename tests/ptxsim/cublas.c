@@ -19,6 +19,7 @@ struct Blas {
 typedef struct Blas *Handle;
 
 int cublasCreate_v2(Handle *handle);
+int cublasDestroy_v2(Handle handle);
 int cublasSetStream_v2(Handle handle, CUstream stream);
 
 EXPORT int cublasCreate_v2(Handle *handle) {
@@ -28,6 +29,11 @@ EXPORT int cublasCreate_v2(Handle *handle) {
     if (!*handle) abort();
     (*handle)->trace = getenv("PTXSIM_TRACE") != NULL;
     return getenv("PTXSIM_NO_CUBLAS") ? NOT_INITIALIZED : GOOD;
+}
+
+EXPORT int cublasDestroy_v2(Handle handle) {
+    free(handle);
+    return GOOD;
 }
 
 EXPORT int cublasSetStream_v2(Handle handle, CUstream stream) {
