@@ -57,9 +57,10 @@ void ptx_scope_close(Ptx *g) {
 }
 
 static void hold(Ptx *g, Scope *scope, LLVMValueRef block, bool passing) {
-    Held *held = ARENA_NEW(g->arena, Held);
-    *held = (Held){scope->held, block, passing};
-    scope->held = held;
+    Held *held = ARENA_NEW(g->arena, Held), **at = &scope->held;
+    *held = (Held){NULL, block, passing};
+    while (*at) at = &(*at)->next;
+    *at = held;
 }
 
 void ptx_scope_pass(Ptx *g, Scope *scope, LLVMValueRef block) {
